@@ -1,0 +1,29 @@
+# Warnings, sanitizers, and the choice between g++ and nvcc for sources that serve both.
+
+add_library(gputm_flags INTERFACE)
+target_compile_options(gputm_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror -Werror=all-warnings>)
+if(GPUTM_SANITIZE STREQUAL "address")
+  target_compile_options(gputm_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-omit-frame-pointer>)
+  target_link_options(gputm_flags INTERFACE -fsanitize=address,undefined)
+elseif(GPUTM_SANITIZE STREQUAL "thread")
+  # the executor itself is built without it (src/CMakeLists.txt): it tells ThreadSanitizer of its fibers
+  target_compile_options(gputm_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread>)
+  target_link_options(gputm_flags INTERFACE -fsanitize=thread)
+elseif(GPUTM_SANITIZE)
+  message(FATAL_ERROR "GPUTM_SANITIZE is '${GPUTM_SANITIZE}'; it can be address or thread")
+endif()
+
+# Sources that serve the host and the GPU: compiled by nvcc where GPUTM_CUDA is on.
+function(gputm_device_sources target)
+  if(GPUTM_CUDA)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+    set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON)
+  endif()
+  target_sources(${target} PRIVATE ${ARGN})
+  target_link_libraries(${target} PRIVATE gputm gputm_flags)
+  if(GPUTM_CUDA)
+    target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+  endif()
+endfunction()

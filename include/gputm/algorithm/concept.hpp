@@ -1,0 +1,69 @@
+// Floor 3: what an algorithm is. One file each; see CONTRIBUTING.md for how to add one.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "gputm/parts/abort_reason.hpp"
+#include "gputm/parts/contention.hpp"
+#include "gputm/parts/log_space.hpp"
+#include "gputm/parts/region.hpp"
+#include "gputm/simt/simt.hpp"
+
+namespace gputm {
+
+/// What an algorithm promises and needs, known at compile time.
+struct algorithm_traits {
+  bool opaque = false;           ///< every attempt, committed or not, sees one consistent state
+  bool multi_version = false;    ///< read-only transactions read an old snapshot
+  bool needs_server = false;     ///< some blocks of the launch are servers
+  bool warp_collective = false;  ///< the lanes of a warp commit together
+  bool in_place_writes = false;  ///< stores reach memory before the commit
+  bool isolated = true;          ///< false for the baseline that synchronises nothing
+  bool one_thread = false;       ///< transactions run one after another, on one thread
+  bool needs_footprint = false;  ///< the body must state its accesses beforehand
+  bool logs_read_only = true;    ///< read-only transactions fill a read log, and need capacity for it
+};
+
+/// What every transaction of a launch gets when it is constructed.
+template <class Globals>
+struct stm_environment {
+  const region_table* regions;  ///< outlives the kernel
+  Globals globals;              ///< the algorithm's own words
+  parts::log_space logs;
+  std::uint32_t rank;  ///< of this thread in the grid: unique
+};
+
+/// A transaction of some algorithm on one thread, used for one attempt after another. Functions that
+/// return bool return false on a conflict, after which only reason(), abandon() and begin() may be called.
+template <class S>
+concept StmTransaction = requires(S& s, const region& r, std::uint32_t i, int& out, const int& in, parts::urgency u) {
+  { s.begin(u, true) } -> std::same_as<void>;   // starts an attempt; true: it will not store
+  { s.load(r, i, out) } -> std::same_as<bool>;  // the index has been checked
+  { s.store(r, i, in) } -> std::same_as<bool>;
+  { s.validate() } -> std::same_as<bool>;  // are all reads so far still current
+  { s.commit() } -> std::same_as<bool>;
+  { s.abandon() } -> std::same_as<void>;  // ends the attempt without effect
+  { s.reason() } -> std::same_as<abort_reason>;
+  { s.overflow() } -> std::same_as<parts::overflow_kind>;
+};
+
+/// An algorithm: a type that is never instantiated.
+///   name                        its short name
+///   traits                      constexpr algorithm_traits
+///   globals                     trivially copyable words for kernels (clocks, ...), filled from global_bytes
+///   transaction<K>              an StmTransaction that keeps K log entries in registers
+///   metadata_bytes(length, element_bytes, lock_shift)   per array; zero bytes are the initial state
+///   global_bytes                of memory shared by all arrays; zero bytes are the initial state
+template <class A>
+concept Algorithm = requires(std::byte* p) {
+  { A::name } -> std::convertible_to<const char*>;
+  { A::traits } -> std::convertible_to<algorithm_traits>;
+  typename A::globals;
+  { A::global_bytes } -> std::convertible_to<std::size_t>;
+  { A::make_globals(p) } -> std::same_as<typename A::globals>;
+  { A::metadata_bytes(1u, 1u, 0u) } -> std::convertible_to<std::size_t>;
+}
+&&StmTransaction<typename A::template transaction<2>>;
+
+}  // namespace gputm

@@ -1,0 +1,272 @@
+// Floor 4: a client is one thread that runs transactions: it tries a body until it commits, cancels or
+// asks for a retry, waits after conflicts, keeps the counters, and reports faults.
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/memory.hpp"
+#include "gputm/recorder.hpp"
+#include "gputm/transaction.hpp"
+
+namespace gputm {
+
+/// Sizes and limits of the transactions of a launch.
+struct capacity {
+  std::uint32_t reads = 64;   ///< elements one transaction may read
+  std::uint32_t writes = 64;  ///< elements one transaction may write
+};
+
+/// When a transaction counts as starving, and when a launch as stuck.
+struct patience {
+  std::uint32_t updating = 64;              ///< aborts after which an update closes the starvation gate; 0: never
+  std::uint32_t read_only = 3;              ///< the same for a read-only transaction
+  std::uint64_t stuck_ns = 10'000'000'000;  ///< nanoseconds without any commit after which the launch gives up
+};
+
+/// Compile-time choices of a launch.
+struct with_statistics {
+  static constexpr bool statistics = true;
+  using recorder = null_recorder;
+};
+struct without_statistics {
+  static constexpr bool statistics = false;
+  using recorder = null_recorder;
+};
+/// Records every access for the history checker.
+struct with_history {
+  static constexpr bool statistics = true;
+  using recorder = history_recorder;
+};
+
+namespace detail {
+
+/// What every kernel of gputm gets; lives in the kernel's parameters.
+template <class A, class Policy>
+struct client_parameters {
+  memory_ref<A> memory;
+  parts::log_space logs;
+  parts::control* control;
+  gputm::patience patience;
+  typename Policy::recorder::storage record;
+};
+
+enum class finish : std::uint8_t { committed, cancelled, retry, stopped };
+
+/// Since when nothing is known to have committed. Small, and passed by value: a pointer to a client would
+/// force its registers into memory, so the slow paths below are free functions.
+struct vigil {
+  std::uint64_t progress = 0, since = 0;
+  bool kept = false, token = false, stuck = false;
+};
+
+/// Starts to watch the launch's progress.
+GPUTM_INLINE vigil watch(parts::control& c) {
+  simt::atomic(c.signals).fetch_add(parts::control::watcher, simt::order::relaxed);
+  return {simt::atomic(c.progress).load(simt::order::relaxed), simt::nanoseconds(), true};
+}
+GPUTM_INLINE void unwatch(parts::control& c) {
+  simt::atomic(c.signals).fetch_add(~parts::control::watcher + 1, simt::order::relaxed);
+}
+/// Has nothing committed for too long? Then the launch is stopped.
+GPUTM_NOINLINE inline vigil look(parts::control* c, std::uint64_t limit, std::uint64_t number, bool retrying, vigil v) {
+  const std::uint64_t now = simt::nanoseconds(), seen = simt::atomic(c->progress).load(simt::order::relaxed);
+  if (seen != v.progress) {
+    v.progress = seen;
+    v.since = now;
+  }
+  v.stuck = now > v.since && now - v.since > limit;
+  if (v.stuck) parts::report_fault(*c, parts::fault::no_progress, 0, now - v.since, retrying, number);
+  return v;
+}
+/// Waits until this starving update is the one that may run.
+GPUTM_NOINLINE inline vigil wait_for_token(parts::control* c, std::uint64_t limit, std::uint64_t number, vigil v) {
+  if (!v.kept) v = watch(*c);
+  while (!v.stuck && !(v.token = parts::starvation_gate::try_token(*c))) {
+    simt::backoff(500);
+    v = look(c, limit, number, false, v);
+    v.stuck = v.stuck || parts::stopped(simt::atomic(c->signals).load(simt::order::relaxed));
+  }
+  return v;
+}
+/// Waits while the gate is closed; false if the launch has been stopped.
+GPUTM_NOINLINE inline bool wait_at_gate(parts::control* c, std::uint64_t signals, bool inside) {
+  while (!parts::stopped(signals)) {
+    if (inside || !(signals & parts::control::gate_mask)) return true;
+    simt::backoff(1000);
+    signals = simt::atomic(c->signals).load(simt::order::relaxed);
+  }
+  return false;
+}
+
+template <class A, unsigned K, class Policy>
+class client {
+  using stm_type = typename A::template transaction<K>;
+  using parameters = client_parameters<A, Policy>;
+
+  const parameters& p_;
+  stm_type stm_;
+  typename Policy::recorder recorder_;
+  parts::jitter jitter_;
+  std::uint32_t rank_;
+  std::uint64_t commits_ = 0, read_only_commits_ = 0;
+
+  struct ordeal {  // what a transaction that does not get through remembers
+    std::uint32_t aborts = 0;
+    bool inside = false;  // of the starvation gate
+    vigil watching;
+  };
+
+ public:
+  GPUTM_INLINE explicit client(const parameters& p)
+      : p_(p),
+        stm_({&p.memory.regions, p.memory.globals, p.logs, simt::grid_thread_rank()}),
+        recorder_(p.record),
+        jitter_(simt::grid_thread_rank() + 1),
+        rank_(simt::grid_thread_rank()) {}
+
+  /// Runs the body until it is over. `number`: of the input, for error messages.
+  template <class Result, class Body, class... Inputs>
+  GPUTM_INLINE finish transact(std::uint64_t number, Result& result, const Body& body, const Inputs&... inputs) {
+    constexpr bool fixed = always_read_only<Body>;
+    bool read_only = fixed;
+    if constexpr (!fixed && says_read_only<Body, Inputs...>) read_only = body.read_only(inputs...);
+    ordeal o;
+    const std::uint64_t began = needs_time() ? simt::nanoseconds() : 0;
+    for (;;) {
+      const std::uint64_t signals = simt::atomic(p_.control->signals).load(simt::order::relaxed);
+      if (signals != 0 && !wait_at_gate(p_.control, signals, o.inside)) return leave(o, finish::stopped);
+      recorder_.begin();
+      stm_.begin({rank_, o.aborts, began}, read_only);
+      if constexpr (requires { stm_.exhausted(); })
+        if (stm_.exhausted()) {
+          parts::report_fault(*p_.control, parts::fault::clock_exhausted, 0, stm_.stamps(), 0, number);
+          return leave(o, finish::stopped);
+        }
+      if constexpr (A::traits.needs_footprint) {
+        if (!stm_.acquire(body, inputs...)) {
+          if (stm_.reason() == abort_reason::capacity)
+            parts::report_fault(*p_.control, parts::fault::read_capacity, 0, p_.logs.capacity.locks() + 1,
+                                p_.logs.capacity.locks(), number);
+          if (!after_abort(number, o, read_only, abort_reason::write_conflict)) return leave(o, finish::stopped);
+          continue;
+        }
+      }
+      attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(
+          stm_, p_.memory.regions, recorder_, p_.logs.capacity, read_only);
+      outcome said = body(tx, inputs...);
+      abort_reason why = settle(said, tx, number);
+      recorder_.end(said, why == abort_reason::none);
+      if (why == abort_reason::none) {
+        result = tx.kept_result();
+        if (said == outcome::commit)
+          count_commit(read_only, signals);
+        else
+          count_abort(said == outcome::cancel ? abort_reason::cancelled : abort_reason::retry, read_only);
+        simt::progress();
+        return leave(o, said == outcome::commit   ? finish::committed
+                        : said == outcome::cancel ? finish::cancelled
+                                                  : finish::retry);
+      }
+      if (!after_abort(number, o, read_only, why)) return leave(o, finish::stopped);
+    }
+  }
+
+  /// Waits a little because a body asked for a retry; false when the launch is over or stuck. The caller
+  /// ends the vigil.
+  GPUTM_INLINE bool wait_for_others(std::uint64_t number, std::uint32_t& waits, vigil& v) {
+    if (!v.kept) v = watch(*p_.control);
+    parts::exponential_backoff::wait(waits < 6 ? waits++ : waits, jitter_);
+    v = look(p_.control, p_.patience.stuck_ns, number, true, v);
+    return !v.stuck && !stopped();
+  }
+  GPUTM_INLINE void end_vigil(const vigil& v) {
+    if (v.kept) unwatch(*p_.control);
+  }
+  GPUTM_INLINE bool stopped() const {
+    return parts::stopped(simt::atomic(p_.control->signals).load(simt::order::relaxed));
+  }
+
+  /// Adds this thread's counters to the launch's.
+  GPUTM_INLINE void finish_thread() {
+    recorder_.close();
+    if constexpr (Policy::statistics) {
+      auto& c = counters();
+      if (commits_) simt::atomic(c.commits).fetch_add(commits_, simt::order::relaxed);
+      if (read_only_commits_) simt::atomic(c.read_only_commits).fetch_add(read_only_commits_, simt::order::relaxed);
+    }
+  }
+
+ private:
+  static GPUTM_INLINE constexpr bool needs_time() {
+    if constexpr (requires { A::priority::timed; }) return A::priority::timed;
+    return false;
+  }
+  GPUTM_INLINE parts::counter_block& counters() {
+    return p_.control->counters[simt::block_rank() % parts::counter_slots];
+  }
+
+  /// Ends the attempt; none if what the body said takes effect.
+  template <class Tx>
+  GPUTM_INLINE abort_reason settle(outcome& said, const Tx& tx, std::uint64_t number) {
+    const pending_fault f = tx.fault();
+    if (f.kind != parts::fault::none) {
+      // an inconsistent state may have led the body astray; on a consistent one it is the body's error
+      const bool real = stm_.validate();
+      stm_.abandon();
+      said = outcome::conflict;
+      if (real) parts::report_fault(*p_.control, f.kind, f.region, f.a, f.b, number);
+      return real ? abort_reason::capacity : abort_reason::read_conflict;
+    }
+    if (tx.failed()) said = outcome::conflict;  // whatever the body made of it
+    bool ok = said != outcome::conflict;
+    if (ok) ok = said == outcome::commit ? stm_.commit() : stm_.validate();
+    if constexpr (A::traits.needs_footprint)
+      if (said != outcome::commit && stm_.stored())
+        parts::report_fault(*p_.control, parts::fault::cancel_after_store, 0, 0, 0, number);
+    if (!ok || said != outcome::commit) stm_.abandon();
+    if (ok) return abort_reason::none;
+    const abort_reason why = stm_.reason();
+    return why == abort_reason::none ? abort_reason::read_conflict : why;
+  }
+
+  GPUTM_INLINE void count_commit(bool read_only, std::uint64_t signals) {
+    ++commits_;
+    read_only_commits_ += read_only;
+    if (signals >= parts::control::watcher) simt::atomic(p_.control->progress).fetch_add(1, simt::order::relaxed);
+  }
+  GPUTM_INLINE void count_abort(abort_reason why, bool read_only) {
+    if constexpr (Policy::statistics) {
+      auto& c = counters();
+      simt::atomic(c.aborts[static_cast<unsigned>(why)]).fetch_add(1, simt::order::relaxed);
+      if (read_only) simt::atomic(c.read_only_aborts).fetch_add(1, simt::order::relaxed);
+    }
+  }
+
+  GPUTM_INLINE bool after_abort(std::uint64_t number, ordeal& o, bool read_only, abort_reason why) {
+    count_abort(why, read_only);
+    ++o.aborts;
+    const std::uint32_t limit = read_only ? p_.patience.read_only : p_.patience.updating;
+    if (limit != 0 && o.aborts >= limit && !o.inside) {
+      parts::starvation_gate::enter(*p_.control);
+      o.inside = true;
+    }
+    if (o.inside && !read_only && !o.watching.token) {
+      o.watching = wait_for_token(p_.control, p_.patience.stuck_ns, number, o.watching);
+      return !o.watching.stuck;
+    }
+    parts::exponential_backoff::wait(o.inside ? 0 : o.aborts, jitter_);
+    if (o.aborts % 64 != 0) return true;
+    o.watching =
+        o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
+    return !o.watching.stuck;
+  }
+  GPUTM_INLINE finish leave(ordeal& o, finish f) {
+    if (o.watching.token) parts::starvation_gate::drop_token(*p_.control);
+    if (o.inside) parts::starvation_gate::leave(*p_.control);
+    end_vigil(o.watching);
+    return f;
+  }
+};
+
+}  // namespace detail
+}  // namespace gputm

@@ -1,0 +1,94 @@
+// Floor 4: where transactions run: a GPU, or the host executor. Compiled without CUDA; the CUDA back end
+// is gputm/cuda_device.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "gputm/host/executor.hpp"
+
+namespace gputm {
+
+enum class device_kind : std::uint8_t { host, cuda };
+
+/// What a memory and a launch need of a device. Implementations throw gputm::error.
+class backend {
+ public:
+  virtual ~backend() = default;
+  virtual device_kind kind() const = 0;
+  virtual std::string name() const = 0;
+  virtual std::uint32_t multiprocessors() const = 0;  ///< OS threads on the host device
+  virtual std::uint32_t warp_width() const = 0;
+  /// Blocks of any kernel that can run at once; of a given kernel see kernel.hpp.
+  virtual std::uint32_t max_resident_blocks() const = 0;
+  virtual void* allocate(std::size_t bytes) = 0;  ///< uninitialised, 256-byte aligned
+  virtual void free(void*) noexcept = 0;
+  virtual void* create_stream() = 0;
+  virtual void destroy_stream(void*) noexcept = 0;
+  virtual void synchronize(void* stream) = 0;
+  virtual void copy_to_device(void* stream, void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copy_from_device(void* stream, void* to, const void* from, std::size_t bytes) = 0;
+  virtual void fill_zero(void* stream, void* p, std::size_t bytes) = 0;
+  /// Host device only: runs a grid and waits; throws schedule_failed.
+  virtual void run_host(std::uint32_t blocks, std::uint32_t threads, const std::function<void()>& thread_main);
+};
+
+/// A handle on a device; copies share it.
+class device {
+  std::shared_ptr<backend> backend_;
+
+ public:
+  explicit device(std::shared_ptr<backend> b) : backend_(std::move(b)) {}
+  backend& operator*() const { return *backend_; }
+  backend* operator->() const { return backend_.get(); }
+  bool is_host() const { return backend_->kind() == device_kind::host; }
+  friend bool operator==(const device& a, const device& b) { return a.backend_ == b.backend_; }
+};
+
+/// The host executor as a device. `config` chooses fast or explore mode, warp width and limits.
+/// Launches on one host device must not overlap in time.
+device host_device(const host::config& config = {});
+/// What the last launch on this host device reported. Throws no_device for other devices.
+const host::report& last_report(const device&);
+
+/// A queue of operations of one device, in order. Movable only.
+class stream {
+  device device_;
+  void* handle_;
+  bool owned_;
+
+ public:
+  explicit stream(device d) : device_(std::move(d)), handle_(device_->create_stream()), owned_(true) {}
+  /// Uses the caller's stream (a cudaStream_t), which outlives this.
+  stream(device d, void* handle) : device_(std::move(d)), handle_(handle), owned_(false) {}
+  stream(stream&& o) noexcept : device_(o.device_), handle_(o.handle_), owned_(o.owned_) { o.owned_ = false; }
+  stream& operator=(stream&&) = delete;
+  ~stream() {
+    if (owned_) device_->destroy_stream(handle_);
+  }
+  const gputm::device& on() const { return device_; }
+  void* handle() const { return handle_; }
+  void synchronize() const { device_->synchronize(handle_); }
+};
+
+/// Device memory with an owner. Movable only.
+class buffer {
+  std::shared_ptr<void> bytes_;
+  std::size_t size_ = 0;
+
+ public:
+  buffer() = default;
+  buffer(const device& d, std::size_t bytes) : bytes_(d->allocate(bytes), [d](void* p) { d->free(p); }), size_(bytes) {}
+  buffer(buffer&&) = default;
+  buffer& operator=(buffer&&) = default;
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(bytes_.get());
+  }
+  std::size_t size() const { return size_; }
+};
+
+}  // namespace gputm

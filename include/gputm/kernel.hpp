@@ -1,0 +1,85 @@
+// Floor 4: launching a functor on a device. In an inline namespace of the compiler that builds it, so that
+// a program may mix translation units of nvcc and of another compiler.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "gputm/device.hpp"
+#include "gputm/error.hpp"
+#include "gputm/workspace.hpp"
+
+#if defined(__CUDACC__)
+#include "gputm/cuda_device.hpp"
+#define GPUTM_BUILD built_with_cuda
+#else
+#define GPUTM_BUILD built_for_host
+#endif
+
+namespace gputm {
+inline namespace GPUTM_BUILD {
+namespace launching {
+
+#if defined(__CUDACC__)
+/// Every gputm kernel: a functor in the kernel's parameters, called by each thread.
+template <class F>
+__global__ void kernel_entry(const __grid_constant__ F functor) {
+  functor();
+}
+#endif
+
+/// Blocks of this kernel that can be on the device at once.
+template <class F>
+std::uint32_t resident_blocks(const device& d, [[maybe_unused]] std::uint32_t threads) {
+#if defined(__CUDACC__)
+  if (!d.is_host()) {
+    int per_sm = 0;
+    gputm::detail::check_cuda(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel_entry<F>, static_cast<int>(threads), 0),
+        "asking for the occupancy");
+    return static_cast<std::uint32_t>(per_sm) * d->multiprocessors();
+  }
+#endif
+  return d->max_resident_blocks();
+}
+
+/// Fills in the zeros of `config`: for `work` pieces of work, as many threads as are useful and resident.
+/// Throws grid_not_resident for a grid that is too large.
+template <class F>
+launch_config resolve(const device& d, launch_config config, std::uint64_t work, bool one_thread) {
+  if (one_thread) config.blocks = config.threads = 1;
+  if (config.threads == 0) config.threads = d.is_host() ? std::max(1u, std::min(32u, d->warp_width())) : 256;
+  if (config.threads > 1024)
+    throw invalid_argument(std::to_string(config.threads) + " threads in a block: the limit is 1024");
+  const std::uint32_t limit = resident_blocks<F>(d, config.threads);
+  if (config.blocks == 0) {
+    const std::uint64_t useful = std::max<std::uint64_t>(1, (work + config.threads - 1) / config.threads);
+    const std::uint32_t most = d.is_host() ? std::min(limit, 4 * d->multiprocessors()) : limit;
+    config.blocks =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>({useful, most, parts::max_threads / config.threads}));
+  }
+  if (config.blocks > limit)
+    throw grid_not_resident(std::to_string(config.blocks) + " blocks of " + std::to_string(config.threads) +
+                            " threads cannot be on " + d->name() + " at once: the limit for this kernel is " +
+                            std::to_string(limit) + " blocks; use fewer, or none to let gputm choose");
+  return config;
+}
+
+/// Enqueues the functor; on the host device runs it.
+template <class F>
+void enqueue([[maybe_unused]] const stream& s, const device& d, std::uint32_t blocks, std::uint32_t threads,
+             const F& functor) {
+#if defined(__CUDACC__)
+  if (!d.is_host()) {
+    kernel_entry<F><<<blocks, threads, 0, static_cast<cudaStream_t>(s.handle())>>>(functor);
+    gputm::detail::check_cuda(cudaGetLastError(), "launching a kernel");
+    return;
+  }
+#endif
+  d->run_host(blocks, threads, [&functor] { functor(); });
+}
+
+}  // namespace launching
+}  // namespace GPUTM_BUILD
+}  // namespace gputm

@@ -1,0 +1,117 @@
+// Floor 4: transactions inside the user's own kernel.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "gputm/kernel.hpp"
+
+namespace gputm {
+inline namespace GPUTM_BUILD {
+namespace launching {
+
+template <std::size_t I, class T>
+struct argument {
+  T value;
+};
+template <class Indices, class... Ts>
+struct arguments;
+template <std::size_t... I, class... Ts>
+struct arguments<std::index_sequence<I...>, Ts...> : argument<I, Ts>... {
+  GPUTM_INLINE explicit arguments(const Ts&... ts) : argument<I, Ts>{ts}... {}
+  template <class F, class First>
+  GPUTM_INLINE void call(const F& f, First& first) const {
+    f(first, static_cast<const argument<I, Ts>&>(*this).value...);
+  }
+};
+
+}  // namespace launching
+
+/// What a user kernel gets as its first parameter.
+template <class Client>
+class context {
+  Client& client_;
+  std::uint64_t calls_ = 0;
+
+ public:
+  GPUTM_INLINE explicit context(Client& c) : client_(c) {}
+
+  /// Number of this client thread, and how many there are. Servers of an algorithm are not clients.
+  GPUTM_INLINE std::uint32_t rank() const { return simt::grid_thread_rank(); }
+  GPUTM_INLINE std::uint32_t size() const { return simt::grid_threads(); }
+
+  /// Runs `body(tx, inputs...)` as a transaction until it commits or cancels; `lanes` are the lanes of the
+  /// warp that call this together. A body that asks for a retry is tried again after a while. Returns
+  /// commit or cancel, or conflict if the launch has been stopped by an error: then return soon.
+  template <class Body, class... Inputs>
+  GPUTM_INLINE outcome transact(simt::mask_t lanes, const Body& body, const Inputs&... inputs) {
+    typename gputm::detail::result_of<Body>::type ignored{};
+    return transact_into(lanes, ignored, body, inputs...);
+  }
+  /// The same; `result` receives what the committed attempt gave to tx.result().
+  template <class Result, class Body, class... Inputs>
+  GPUTM_INLINE outcome transact_into([[maybe_unused]] simt::mask_t lanes, Result& result, const Body& body,
+                                     const Inputs&... inputs) {
+    using gputm::detail::finish;
+    const std::uint64_t number = calls_++;
+    std::uint32_t waits = 0;
+    gputm::detail::vigil watching;
+    finish f;
+    do {
+      f = client_.transact(number, result, body, inputs...);
+    } while (f == finish::retry && client_.wait_for_others(number, waits, watching));
+    client_.end_vigil(watching);
+    return f == finish::committed ? outcome::commit : f == finish::cancelled ? outcome::cancel : outcome::conflict;
+  }
+  /// Whether an error has stopped the launch.
+  GPUTM_INLINE bool stopped() const { return client_.stopped(); }
+};
+
+namespace launching {
+
+template <class A, class Policy, class Kernel, class... Args>
+struct user_kernel {
+  gputm::detail::client_parameters<A, Policy> parameters;
+  Kernel kernel;
+  arguments<std::index_sequence_for<Args...>, Args...> args;
+
+  GPUTM_INLINE void operator()() const {
+    gputm::detail::client<A, inline_entries<Kernel>, Policy> c(parameters);
+    context<decltype(c)> ctx(c);
+    args.call(kernel, ctx);
+    c.finish_thread();
+  }
+};
+
+}  // namespace launching
+
+/// Enqueues `kernel(ctx, args...)` on every client thread; neither allocates nor waits.
+template <class Policy, Algorithm A, class Kernel, class... Args>
+void launch_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Kernel& kernel, const Args&... args) {
+  using functor = launching::user_kernel<A, Policy, Kernel, Args...>;
+  w.reset(s);
+  launching::enqueue(
+      s, tm.on(), w.config().blocks, w.config().threads,
+      functor{w.parameters(tm), kernel, launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)});
+}
+
+/// A workspace for launch_async of this kernel with these arguments.
+template <class Policy = with_statistics, Algorithm A, class Kernel, class... Args>
+workspace<A, Policy> make_launch_workspace(const stream& s, memory<A>& tm, const launch_config& config, const Kernel&,
+                                           const Args&...) {
+  using functor = launching::user_kernel<A, Policy, Kernel, Args...>;
+  return {s, tm, launching::resolve<functor>(tm.on(), config, parts::max_threads, A::traits.one_thread)};
+}
+
+/// Runs `kernel(ctx, args...)` on every client thread and waits. Grid-wide barriers are not allowed in it.
+/// Throws as run() does.
+template <class Policy = with_statistics, Algorithm A, class Kernel, class... Args>
+statistics launch(const stream& s, memory<A>& tm, const launch_config& config, const Kernel& kernel,
+                  const Args&... args) {
+  auto w = make_launch_workspace<Policy>(s, tm, config, kernel, args...);
+  launch_async(s, tm, w, kernel, args...);
+  return w.collect(s, tm);
+}
+
+}  // namespace GPUTM_BUILD
+}  // namespace gputm

@@ -1,0 +1,136 @@
+// Floor 4: a transactional memory: arrays of any trivially copyable types, and an algorithm's metadata
+// over all of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gputm/algorithm/concept.hpp"
+#include "gputm/device.hpp"
+#include "gputm/error.hpp"
+
+namespace gputm {
+
+struct memory_options {
+  std::uint32_t words_per_lock = 1;  ///< elements under one lock: a power of two
+};
+
+namespace detail {
+
+/// What does not depend on the algorithm's type. Compiled, in src/memory.cpp.
+class memory_core {
+ public:
+  memory_core(gputm::device d, std::size_t global_bytes, memory_options options);
+  memory_core(memory_core&&) = default;
+  memory_core& operator=(memory_core&&) = default;
+
+  const gputm::device& on() const { return device_; }
+  const region_table& regions() const { return table_; }
+  std::byte* globals() const { return globals_.as<std::byte>(); }
+  const memory_options& options() const { return options_; }
+  std::uint32_t region_count() const { return count_; }
+  /// The array's name, or 'array N'.
+  std::string region_name(std::uint32_t region) const;
+  std::uint32_t largest_element() const;
+
+  using metadata_size = std::size_t (*)(std::uint32_t length, std::uint32_t element_bytes, std::uint32_t lock_shift);
+  /// Adds a region; `data` is null for gputm to allocate it. Returns the handle.
+  std::uint32_t add_region(std::uint64_t length, std::size_t element_bytes, void* data, std::string_view name,
+                           metadata_size);
+  void check(std::uint32_t handle, std::uint64_t first, std::uint64_t count, const char* doing) const;
+  void read(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count, void* to) const;
+  void write(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count, const void* from);
+  /// Back to the initial metadata: versions and clocks start over. No launch may be under way.
+  void renew(const stream&);
+
+ private:
+  gputm::device device_;
+  memory_options options_;
+  region_table table_;
+  std::uint32_t count_ = 0;
+  buffer globals_;
+  std::size_t global_bytes_;
+  std::vector<buffer> buffers_;
+  std::vector<std::pair<std::byte*, std::size_t>> metadata_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace detail
+
+/// A trivially copyable reference to a memory, for kernels. Valid while the memory is.
+template <Algorithm A>
+struct memory_ref {
+  region_table regions;
+  typename A::globals globals;
+};
+
+/// Owns arrays and metadata on one device. Movable only. Host functions; none may overlap a launch on the
+/// same memory, except launches among each other on different streams.
+template <Algorithm A>
+class memory {
+  detail::memory_core core_;
+
+ public:
+  using algorithm = A;
+  using ref_type = memory_ref<A>;
+
+  explicit memory(gputm::device d, memory_options options = {}) : core_(std::move(d), A::global_bytes, options) {}
+
+  /// A new array of `length` elements, all `initial`. `name` is for error messages. Throws
+  /// invalid_argument (no elements, more than max_elements, more than max_regions arrays), out_of_memory.
+  template <class T>
+  array<T> allocate(std::uint64_t length, const T& initial = T{}, std::string_view name = {}) {
+    array<T> a = add<T>(length, nullptr, name);
+    stream s(core_.on());
+    fill(s, a, initial);
+    return a;
+  }
+  /// An array over `length` elements at `data`, device memory of the caller's that outlives this memory
+  /// and is aligned for T and for the largest power of two, up to 8, that divides sizeof(T).
+  template <class T>
+  array<T> adopt(T* data, std::uint64_t length, std::string_view name = {}) {
+    if (!data) throw invalid_argument("adopt: the pointer is null");
+    return add<T>(length, data, name);
+  }
+  /// Copies committed values. Waits for the stream.
+  template <class T>
+  std::vector<T> read(const stream& s, array<T> a) const {
+    std::vector<T> values(a.size());
+    core_.read(s, a.handle(), 0, a.size(), values.data());
+    return values;
+  }
+  template <class T>
+  T read(const stream& s, array<T> a, std::uint64_t index) const {
+    T value;
+    core_.read(s, a.handle(), index, 1, &value);
+    return value;
+  }
+  /// Sets elements [first, first + values.size()). Waits for the stream.
+  template <class T>
+  void write(const stream& s, array<T> a, std::span<const std::type_identity_t<T>> values, std::uint64_t first = 0) {
+    core_.write(s, a.handle(), first, values.size(), values.data());
+  }
+  template <class T>
+  void fill(const stream& s, array<T> a, const T& value) {
+    const std::vector<T> some(std::min<std::uint64_t>(a.size(), (std::uint64_t{1} << 22) / sizeof(T) + 1), value);
+    for (std::uint64_t first = 0; first < a.size(); first += some.size())
+      core_.write(s, a.handle(), first, std::min<std::uint64_t>(some.size(), a.size() - first), some.data());
+  }
+
+  ref_type ref() const { return {core_.regions(), A::make_globals(core_.globals())}; }
+  const gputm::device& on() const { return core_.on(); }
+  detail::memory_core& core() { return core_; }
+  const detail::memory_core& core() const { return core_; }
+
+ private:
+  template <class T>
+  array<T> add(std::uint64_t length, void* data, std::string_view name) {
+    const std::uint32_t handle = core_.add_region(length, sizeof(T), data, name, &A::metadata_bytes);
+    return {handle, static_cast<std::uint32_t>(length)};
+  }
+};
+
+}  // namespace gputm

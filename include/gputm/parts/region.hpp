@@ -1,0 +1,62 @@
+// Floor 2: regions. A memory holds up to max_regions arrays; each is a region with its own element type
+// and its own slice of the algorithm's metadata, so that the way from an element to its lock is O(1)
+// (the coursework's region table, section 5, costs O(number of regions) an access).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "gputm/simt/config.hpp"
+
+namespace gputm {
+
+/// Arrays that one memory can hold.
+inline constexpr std::uint32_t max_regions = 16;
+/// Elements that one array can hold: indices are 32 bits and the last one means 'out of range'.
+inline constexpr std::uint64_t max_elements = 0xffffffffu;
+
+/// What kernels know of one array.
+struct region {
+  std::byte* data = nullptr;        ///< committed values, element i at data + i * sizeof(T)
+  std::byte* metadata = nullptr;    ///< the algorithm's slice for this array
+  std::uint32_t length = 0;         ///< elements
+  std::uint32_t element_bytes = 0;  ///< sizeof(T)
+  std::uint32_t lock_shift = 0;     ///< log2 of the elements under one lock
+};
+
+struct region_table {
+  region regions[max_regions];
+  std::uint32_t memory = 0;  ///< which memory; part of every handle
+};
+
+/// One element of a shared array: what load and store name.
+template <class T>
+struct element {
+  std::uint32_t handle;  ///< memory << 8 | region
+  std::uint32_t index;
+};
+
+/// A typed handle on an array of a memory: {memory, region, length}, never a pointer. Trivially copyable.
+/// T: any trivially copyable type; one element is under one lock, or one version, whatever its size.
+template <class T>
+class array {
+  static_assert(std::is_trivially_copyable_v<T>, "shared data must be trivially copyable");
+  std::uint32_t handle_ = 0;
+  std::uint32_t length_ = 0;
+
+ public:
+  using value_type = T;
+  array() = default;
+  GPUTM_INLINE constexpr array(std::uint32_t handle, std::uint32_t length) : handle_(handle), length_(length) {}
+
+  /// The element at `i`. An index out of range makes the access fail, not the expression: a transaction
+  /// that read inconsistent data may compute any index (see docs/semantics.md).
+  GPUTM_INLINE constexpr element<T> operator[](std::uint64_t i) const {
+    return {handle_, i < max_elements ? static_cast<std::uint32_t>(i) : static_cast<std::uint32_t>(max_elements)};
+  }
+  GPUTM_INLINE constexpr std::uint32_t size() const { return length_; }
+  GPUTM_INLINE constexpr std::uint32_t handle() const { return handle_; }
+};
+
+}  // namespace gputm

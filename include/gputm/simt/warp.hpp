@@ -1,0 +1,82 @@
+// Floor 1: warp collectives. Every one names its mask; none of them orders memory but sync_warp.
+//
+// On the host device the lanes of a mask meet at (operation, mask, call site); a lane that is missing
+// for ever is reported as a deadlock that names the lanes, a caller outside of its mask as a bad mask.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "gputm/simt/config.hpp"
+#include "gputm/simt/host_hooks.hpp"
+#include "gputm/simt/identity.hpp"
+
+namespace gputm::simt {
+
+/// The lanes of `mask` whose predicate is true.
+GPUTM_INLINE mask_t ballot(mask_t mask, bool predicate, GPUTM_HERE) {
+  return GPUTM_PICK(__ballot_sync(mask, predicate),
+                    static_cast<mask_t>(host::collective(host::collective_kind::ballot, mask, predicate, 0, at)));
+}
+/// Whether the predicate is true for any lane of `mask`.
+GPUTM_INLINE bool any(mask_t mask, bool predicate, GPUTM_HERE) {
+  return GPUTM_PICK(__any_sync(mask, predicate),
+                    host::collective(host::collective_kind::any, mask, predicate, 0, at) != 0);
+}
+/// Whether the predicate is true for all lanes of `mask`.
+GPUTM_INLINE bool all(mask_t mask, bool predicate, GPUTM_HERE) {
+  return GPUTM_PICK(__all_sync(mask, predicate),
+                    host::collective(host::collective_kind::all, mask, predicate, 0, at) != 0);
+}
+/// Waits for the lanes of `mask`, and orders their memory accesses around it.
+GPUTM_INLINE void sync_warp(mask_t mask = full_mask, GPUTM_HERE) {
+  GPUTM_PICK(__syncwarp(mask), (void)host::collective(host::collective_kind::sync, mask, 0, 0, at));
+}
+/// The value of lane `source`, which must be in `mask`. T: trivially copyable, 4 or 8 bytes.
+template <class T>
+GPUTM_INLINE T shfl(mask_t mask, T value, std::uint32_t source, GPUTM_HERE) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shfl moves 4 or 8 bytes");
+  return GPUTM_PICK(
+      __shfl_sync(mask, value, static_cast<int>(source)),
+      host::from_bits<T>(host::collective(host::collective_kind::shfl, mask, host::to_bits(value), source, at)));
+}
+/// The value of the lane whose rank is this one's xor `distance`; it must be in `mask`.
+template <class T>
+GPUTM_INLINE T shfl_xor(mask_t mask, T value, std::uint32_t distance, GPUTM_HERE) {
+  return shfl(mask, value, lane() ^ distance, at);
+}
+/// The lanes of `mask` that hold the same value as this one. T: 4 or 8 bytes, compared bit by bit.
+template <class T>
+GPUTM_INLINE mask_t match_any(mask_t mask, T value, GPUTM_HERE) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "match_any compares 4 or 8 bytes");
+  return GPUTM_PICK(
+      __match_any_sync(mask, value),
+      static_cast<mask_t>(host::collective(host::collective_kind::match_any, mask, host::to_bits(value), 0, at)));
+}
+
+/// How many lanes are in the mask.
+GPUTM_INLINE std::uint32_t count(mask_t mask) {
+  return GPUTM_PICK(static_cast<std::uint32_t>(__popc(mask)), static_cast<std::uint32_t>(std::popcount(mask)));
+}
+/// The lowest lane of the mask; 32 if it is empty.
+GPUTM_INLINE std::uint32_t lowest(mask_t mask) {
+  return GPUTM_PICK(mask ? static_cast<std::uint32_t>(__ffs(static_cast<int>(mask)) - 1) : 32u,
+                    static_cast<std::uint32_t>(std::countr_zero(mask)));
+}
+/// The lanes of the mask below this one.
+GPUTM_INLINE mask_t below(mask_t mask) { return mask & ((1u << lane()) - 1u); }
+
+/// Combines the values of the lanes of `mask` with `combine`, in lane order; every lane gets the result.
+template <class T, class Combine>
+GPUTM_INLINE T reduce(mask_t mask, T value, Combine combine, GPUTM_HERE) {
+#if !GPUTM_ON_DEVICE
+  mask &= host::current->me->warp_mask;
+#endif
+  T total = shfl(mask, value, lowest(mask), at);
+  for (mask_t rest = mask & (mask - 1); rest; rest &= rest - 1)
+    total = combine(total, shfl(mask, value, lowest(rest), at));
+  return total;
+}
+
+}  // namespace gputm::simt

@@ -1,0 +1,177 @@
+// Floor 4: the transaction as a body sees it: one attempt at a time, checked, over any algorithm.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "gputm/algorithm/concept.hpp"
+#include "gputm/outcome.hpp"
+#include "gputm/parts/control.hpp"
+#include "gputm/parts/words.hpp"
+
+namespace gputm {
+
+/// What a body's first parameter can do. Bodies constrain it: template <gputm::Transaction Tx>.
+template <class Tx>
+concept Transaction = requires(Tx& tx, element<int> e) {
+  { tx.load(e) } -> std::same_as<loaded<int>>;
+};
+
+/// A body that never stores says so:  static constexpr bool read_only = true;
+template <class Body>
+inline constexpr bool always_read_only = requires {
+  requires Body::read_only;
+};
+
+/// A body may say it input by input:  bool read_only(input) const.
+template <class Body, class... Inputs>
+inline constexpr bool says_read_only = requires(const Body& b, const Inputs&... in) {
+  { b.read_only(in...) } -> std::same_as<bool>;
+};
+
+namespace detail {
+
+template <class Body, class = void>
+struct result_of {
+  struct type {};
+};
+template <class Body>
+struct result_of<Body, std::void_t<typename Body::result_type>> {
+  using type = typename Body::result_type;
+};
+
+template <class Body>
+constexpr unsigned inline_entries_of() {
+  if constexpr (requires { Body::inline_entries; }) return Body::inline_entries;
+  return 4;
+}
+
+}  // namespace detail
+
+/// Log entries of each kind that a body's transactions keep in registers:
+///   static constexpr unsigned inline_entries = 2;   (default 4)
+template <class Body>
+inline constexpr unsigned inline_entries = detail::inline_entries_of<Body>();
+
+/// What went wrong in an attempt on data that may be inconsistent: reported only if its reads validate.
+struct pending_fault {
+  parts::fault kind = parts::fault::none;
+  std::uint32_t region = 0;
+  std::uint64_t a = 0, b = 0;
+};
+
+/// One attempt of a body. Stm: the algorithm's transaction. ReadOnly: known when compiling. Result: the
+/// body's result_type. Recorder: sees every access (see history.hpp).
+template <class Stm, bool Opaque, bool ReadOnly, class Result, class Recorder>
+class attempt {
+  Stm& stm_;
+  const region_table& regions_;
+  Recorder& recorder_;
+  const parts::log_capacity capacity_;
+  Result result_{};
+  pending_fault fault_;
+  std::uint32_t loads_ = 0, check_at_ = 64, counted_ = 0;
+  bool read_only_, failed_ = false;
+
+  static constexpr std::uint32_t count_at_most = 1u << 20;
+
+ public:
+  GPUTM_INLINE attempt(Stm& stm, const region_table& regions, Recorder& recorder, const parts::log_capacity& capacity,
+                       bool read_only)
+      : stm_(stm), regions_(regions), recorder_(recorder), capacity_(capacity), read_only_(read_only) {}
+
+  /// Reads an element. Not ok after a conflict.
+  template <class T>
+  GPUTM_INLINE loaded<T> load(element<T> e) {
+    loaded<T> out{};
+    const region* r = locate<T>(e);
+    if (!r) return out;
+    if (counting()) {
+      out.ok = count();
+      if (out.ok) out.value = parts::load_element<T>(*r, e.index, simt::order::relaxed);
+      return out;
+    }
+    out.ok = stm_.load(*r, e.index, out.value);
+    if (!out.ok) {
+      out.ok = count_from_now(e.handle);
+      if (out.ok) out.value = parts::load_element<T>(*r, e.index, simt::order::relaxed);
+      return out;
+    }
+    recorder_.read(e.handle, e.index, out.value);
+    // A doomed transaction that is not opaque may loop on what it read: it is stopped here.
+    if (!Opaque && ++loads_ == check_at_) {
+      check_at_ *= 2;  // doubling keeps the cost linear in the number of loads
+      out.ok = stm_.validate();
+      failed_ = !out.ok;
+    }
+    return out;
+  }
+
+  /// Writes an element when the transaction commits. Not ok after a conflict.
+  template <class T>
+  GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) requires(!ReadOnly) {
+    const region* r = locate<T>(e);
+    if (!r) return stored{false};
+    if (counting()) return stored{count()};
+    if (read_only_) {
+      fault_ = {parts::fault::store_in_read_only, e.handle & 255u, e.index, 0};
+      failed_ = true;
+      return stored{false};
+    }
+    const bool ok = stm_.store(*r, e.index, value);
+    if (ok) recorder_.write(e.handle, e.index, value);
+    return stored{ok || count_from_now(e.handle)};
+  }
+
+  /// Keeps a value for the caller of run(); only the committed attempt's counts.
+  template <class R>
+  GPUTM_INLINE void result(const R& value) {
+    static_assert(std::is_convertible_v<R, Result>, "the body declares its result's type: using result_type = ...;");
+    result_ = value;
+  }
+
+  // ---- for the library -------------------------------------------------------------------------
+  GPUTM_INLINE bool failed() const { return failed_; }
+  GPUTM_INLINE const Result& kept_result() const { return result_; }
+  GPUTM_INLINE pending_fault fault() const {
+    pending_fault f = fault_;
+    if (counting()) f.a += counted_;
+    return f;
+  }
+
+ private:
+  template <class T>
+  GPUTM_INLINE const region* locate(element<T> e) {
+    if (failed_) return nullptr;
+    const std::uint32_t k = e.handle & 255u;
+    if (e.handle >> 8 != regions_.memory || k >= max_regions) {
+      fault_ = {parts::fault::wrong_memory, 0, e.handle >> 8, regions_.memory};
+      failed_ = true;
+      return nullptr;
+    }
+    const region& r = regions_.regions[k];
+    if (e.index >= r.length) {
+      fault_ = {parts::fault::out_of_range, k, e.index, r.length};
+      failed_ = true;
+      return nullptr;
+    }
+    return &r;
+  }
+  /// After an overflow the body runs on, only to count what it would need; nothing of it takes effect.
+  GPUTM_INLINE bool counting() const {
+    return fault_.kind == parts::fault::read_capacity || fault_.kind == parts::fault::write_capacity;
+  }
+  GPUTM_INLINE bool count() { return ++counted_ < count_at_most; }
+  /// After a failed operation: false for a conflict; true, and counting, for an overflow on valid reads.
+  GPUTM_INLINE bool count_from_now(std::uint32_t handle) {
+    failed_ = stm_.overflow() == parts::overflow_kind::none || !stm_.validate();
+    if (failed_) return false;
+    const bool reads = stm_.overflow() == parts::overflow_kind::reads;
+    const std::uint64_t limit = reads ? capacity_.locks() : capacity_.writes;
+    fault_ = {reads ? parts::fault::read_capacity : parts::fault::write_capacity, handle & 255u, limit + 1, limit};
+    return true;
+  }
+};
+
+}  // namespace gputm

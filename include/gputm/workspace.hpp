@@ -1,0 +1,108 @@
+// Floor 4: what a launch needs besides the memory: logs, counters, signals, the first error. Made once,
+// used by any number of launches of the same configuration, one at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "gputm/client.hpp"
+#include "gputm/history.hpp"
+#include "gputm/stats.hpp"
+
+namespace gputm {
+
+/// The shape of a launch. Zeros are chosen by gputm: as many blocks as can be resident.
+struct launch_config {
+  gputm::capacity capacity;
+  std::uint32_t blocks = 0;
+  std::uint32_t threads = 0;  ///< in a block
+  gputm::patience patience;
+  std::uint64_t history_words = 0;  ///< a thread, for launches that record (with_history)
+};
+
+namespace detail {
+
+/// Sums the counters; throws what the launch reported. Compiled, in src/workspace.cpp.
+statistics read_counters(const parts::control&);
+[[noreturn]] void throw_fault(const parts::control&, const memory_core&);
+/// Throws invalid_argument for a capacity or a grid beyond the limits.
+void check_config(const launch_config&, bool logs_read_only);
+parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
+/// Decodes the slices of a history_recorder, and appends.
+void decode_history(const std::vector<std::uint64_t>& words, std::uint64_t capacity, history::history& into);
+
+}  // namespace detail
+
+/// Device memory for launches of one shape on one memory. `config` has no zeros left.
+template <Algorithm A, class Policy = with_statistics>
+class workspace {
+  static constexpr bool records = std::is_same_v<typename Policy::recorder, history_recorder>;
+  launch_config config_;
+  parts::log_space logs_;
+  buffer control_, words_, clock_, history_;
+  device device_;
+
+ public:
+  workspace(const stream& s, memory<A>& tm, const launch_config& config) : config_(config), device_(tm.on()) {
+    detail::check_config(config, A::traits.logs_read_only);
+    logs_ = detail::plan_logs(config.capacity, tm.core());
+    const std::uint64_t words = parts::log_words(logs_, config.blocks, config.threads, device_->warp_width());
+    control_ = buffer(device_, sizeof(parts::control));
+    words_ = buffer(device_, words * sizeof(std::uint64_t));
+    logs_.base = words_.template as<std::uint64_t>();
+    device_->fill_zero(s.handle(), logs_.base, words_.size());
+    if constexpr (records) {
+      clock_ = buffer(device_, 8);
+      history_ = buffer(device_, std::uint64_t{config.blocks} * config.threads * config.history_words * 8);
+      device_->fill_zero(s.handle(), clock_.template as<void>(), clock_.size());
+      device_->fill_zero(s.handle(), history_.template as<void>(), history_.size());
+    }
+    reset(s);
+    s.synchronize();
+  }
+
+  const launch_config& config() const { return config_; }
+
+  /// Counters, signals and error back to zero; enqueued, neither allocates nor waits.
+  void reset(const stream& s) { device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control)); }
+
+  /// What kernels need.
+  detail::client_parameters<A, Policy> parameters(const memory<A>& tm) const {
+    typename Policy::recorder::storage record{};
+    if constexpr (records)
+      record = {clock_.template as<std::uint64_t>(), history_.template as<std::uint64_t>(), config_.history_words,
+                control_.template as<parts::control>()};
+    return {tm.ref(), logs_, control_.template as<parts::control>(), config_.patience, record};
+  }
+
+  /// Waits for the stream, then returns the counters of the launches since reset(). Throws what the first
+  /// failing thread reported. After it the memory is ready for the next launch.
+  statistics collect(const stream& s, memory<A>& tm) {
+    auto c = std::make_unique<parts::control>();
+    device_->copy_from_device(s.handle(), c.get(), control_.template as<void>(), sizeof *c);
+    s.synchronize();
+    if constexpr (requires { A::renew_after; }) renew_if_due(s, tm);
+    if (c->fault_kind != 0) detail::throw_fault(*c, tm.core());
+    return detail::read_counters(*c);
+  }
+
+  /// Stamps are finite: long before the last one, between launches, clock and versions start over.
+  void renew_if_due(const stream& s, memory<A>& tm) {
+    std::uint64_t clock = 0;
+    device_->copy_from_device(s.handle(), &clock, tm.core().globals(), sizeof clock);
+    s.synchronize();
+    if (clock > A::renew_after) tm.core().renew(s);
+  }
+
+  /// Appends what the launches so far recorded, and starts over. Waits for the stream.
+  void take_history(const stream& s, history::history& into) requires records {
+    std::vector<std::uint64_t> words(history_.size() / 8);
+    device_->copy_from_device(s.handle(), words.data(), history_.template as<void>(), history_.size());
+    device_->fill_zero(s.handle(), history_.template as<void>(), history_.size());
+    s.synchronize();
+    detail::decode_history(words, config_.history_words, into);
+  }
+};
+
+}  // namespace gputm

@@ -1,0 +1,79 @@
+// The host device: the executor behind the back end's interface.
+#include "gputm/device.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <thread>
+
+#include "gputm/error.hpp"
+
+namespace gputm {
+namespace {
+
+class host_backend final : public backend {
+  host::config config_;
+  host::executor executor_;
+
+ public:
+  host::report last;
+
+  explicit host_backend(const host::config& config) : config_(config) {
+    if (config_.os_threads == 0) config_.os_threads = std::max(1u, std::thread::hardware_concurrency());
+  }
+  device_kind kind() const override { return device_kind::host; }
+  std::string name() const override {
+    return config_.schedule == host::scheduler::fast ? "host, " + std::to_string(config_.os_threads) + " OS threads"
+                                                     : std::string("host, exploring");
+  }
+  std::uint32_t multiprocessors() const override { return config_.os_threads; }
+  std::uint32_t warp_width() const override { return config_.warp_width; }
+  std::uint32_t max_resident_blocks() const override {
+    return config_.max_resident_blocks ? config_.max_resident_blocks : 4096;  // every simulated thread has a stack
+  }
+  void* allocate(std::size_t bytes) override {
+    void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (!p)
+      throw out_of_memory("the host has no " + std::to_string(bytes) + " bytes left; use smaller arrays or capacities");
+    return p;
+  }
+  void free(void* p) noexcept override { std::free(p); }
+  void* create_stream() override { return nullptr; }
+  void destroy_stream(void*) noexcept override {}
+  void synchronize(void*) override {}
+  void copy_to_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void copy_from_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill_zero(void*, void* p, std::size_t bytes) override { std::memset(p, 0, bytes); }
+  void run_host(std::uint32_t blocks, std::uint32_t threads, const std::function<void()>& thread_main) override {
+    try {
+      last = executor_.run(config_, blocks, threads, thread_main);
+    } catch (const std::invalid_argument& e) {
+      throw invalid_argument(e.what());
+    } catch (const std::bad_alloc&) {
+      throw out_of_memory("no memory for the stacks of " + std::to_string(blocks) + " x " + std::to_string(threads) +
+                          " simulated threads; use fewer");
+    }
+    if (last) return;
+    std::string what = std::string(host::name(last.result)) + ": " + last.what;
+    if (config_.schedule != host::scheduler::fast)
+      what += "\n  schedule: " + std::string(host::name(config_.schedule)) + ", seed " + std::to_string(config_.seed);
+    throw schedule_failed(what);
+  }
+};
+
+}  // namespace
+
+void backend::run_host(std::uint32_t, std::uint32_t, const std::function<void()>&) {
+  throw no_device("this launch was compiled for the host device, and the memory is on " + name() +
+                  "; compile the caller with nvcc to launch on a GPU");
+}
+
+device host_device(const host::config& config) { return device(std::make_shared<host_backend>(config)); }
+
+const host::report& last_report(const device& d) {
+  auto* h = dynamic_cast<host_backend*>(&*d);
+  if (!h) throw no_device("last_report: " + d->name() + " is not a host device");
+  return h->last;
+}
+
+}  // namespace gputm

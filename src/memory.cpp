@@ -1,0 +1,110 @@
+// Arrays and metadata of a memory: everything that does not depend on the algorithm's type.
+#include "gputm/memory.hpp"
+
+#include <atomic>
+#include <bit>
+
+namespace gputm::detail {
+namespace {
+
+std::atomic<std::uint32_t> memories{0};
+
+std::string bytes_text(double bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  int u = 0;
+  while (bytes >= 1024 && u < 5) bytes /= 1024, ++u;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", bytes, units[u]);
+  return text;
+}
+
+}  // namespace
+
+memory_core::memory_core(gputm::device d, std::size_t global_bytes, memory_options options)
+    : device_(std::move(d)), options_(options), global_bytes_(global_bytes) {
+  if (!std::has_single_bit(options.words_per_lock))
+    throw invalid_argument("words_per_lock is " + std::to_string(options.words_per_lock) +
+                           "; it must be a power of two (1, 2, 4, ...)");
+  table_.memory = ++memories & 0xffffffu;
+  globals_ = buffer(device_, std::max<std::size_t>(global_bytes, 1));
+  stream s(device_);
+  device_->fill_zero(s.handle(), globals_.as<std::byte>(), globals_.size());
+  s.synchronize();
+}
+
+std::string memory_core::region_name(std::uint32_t region) const {
+  return region < names_.size() && !names_[region].empty() ? "array '" + names_[region] + "'"
+                                                           : "array " + std::to_string(region);
+}
+
+std::uint32_t memory_core::largest_element() const {
+  std::uint32_t largest = 1;
+  for (std::uint32_t r = 0; r < count_; ++r) largest = std::max(largest, table_.regions[r].element_bytes);
+  return largest;
+}
+
+std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_bytes, void* data,
+                                      std::string_view name, metadata_size metadata_bytes) {
+  const std::string what = name.empty() ? "an array" : "array '" + std::string(name) + "'";
+  if (length == 0) throw invalid_argument(what + " of 0 elements: an array has at least one");
+  if (length > max_elements)
+    throw invalid_argument(what + " of " + std::to_string(length) + " elements (" +
+                           bytes_text(static_cast<double>(length) * static_cast<double>(element_bytes)) +
+                           "): the limit is " + std::to_string(max_elements) + "; split it into several arrays");
+  if (count_ == max_regions)
+    throw invalid_argument(what + ": this memory already has " + std::to_string(max_regions) +
+                           " arrays, the limit; put fields of one kind into a struct");
+  region& r = table_.regions[count_];
+  r.length = static_cast<std::uint32_t>(length);
+  r.element_bytes = static_cast<std::uint32_t>(element_bytes);
+  r.lock_shift = static_cast<std::uint32_t>(std::countr_zero(options_.words_per_lock));
+  const std::size_t bytes = std::max<std::size_t>(metadata_bytes(r.length, r.element_bytes, r.lock_shift), 8);
+  buffer metadata(device_, bytes);
+  if (!data) {
+    buffers_.emplace_back(device_, length * element_bytes);
+    data = buffers_.back().as<void>();
+  }
+  r.data = static_cast<std::byte*>(data);
+  r.metadata = metadata.as<std::byte>();
+  stream s(device_);
+  device_->fill_zero(s.handle(), r.metadata, bytes);
+  s.synchronize();
+  metadata_.emplace_back(r.metadata, bytes);
+  buffers_.push_back(std::move(metadata));
+  names_.emplace_back(name);
+  return table_.memory << 8 | count_++;
+}
+
+void memory_core::check(std::uint32_t handle, std::uint64_t first, std::uint64_t count, const char* doing) const {
+  if (handle >> 8 != table_.memory || (handle & 255) >= count_)
+    throw invalid_argument(std::string(doing) + ": the array belongs to another memory");
+  const std::uint64_t length = table_.regions[handle & 255].length;
+  if (first > length || count > length - first)
+    throw index_out_of_range(std::string(doing) + " elements " + std::to_string(first) + " to " +
+                             std::to_string(first + count) + " of " + region_name(handle & 255) + ", which has " +
+                             std::to_string(length));
+}
+
+void memory_core::read(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count,
+                       void* to) const {
+  check(handle, first, count, "reading");
+  const region& r = table_.regions[handle & 255];
+  device_->copy_from_device(s.handle(), to, r.data + first * r.element_bytes, count * r.element_bytes);
+  s.synchronize();
+}
+
+void memory_core::write(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count,
+                        const void* from) {
+  check(handle, first, count, "writing");
+  const region& r = table_.regions[handle & 255];
+  device_->copy_to_device(s.handle(), r.data + first * r.element_bytes, from, count * r.element_bytes);
+  s.synchronize();
+}
+
+void memory_core::renew(const stream& s) {
+  for (auto [p, bytes] : metadata_) device_->fill_zero(s.handle(), p, bytes);
+  device_->fill_zero(s.handle(), globals_.as<std::byte>(), globals_.size());
+  s.synchronize();
+}
+
+}  // namespace gputm::detail

@@ -1,0 +1,103 @@
+// What does not depend on types: counters, faults, capacities, decoding of histories.
+#include "gputm/workspace.hpp"
+
+namespace gputm::detail {
+
+statistics read_counters(const parts::control& c) {
+  statistics s;
+  for (const parts::counter_block& b : c.counters) {
+    s.commits += b.commits;
+    s.read_only_commits += b.read_only_commits;
+    s.read_only_aborts += b.read_only_aborts;
+    for (std::size_t r = 0; r < abort_reasons; ++r) s.aborts[r] += b.aborts[r];
+  }
+  return s;
+}
+
+void throw_fault(const parts::control& c, const memory_core& m) {
+  using parts::fault;
+  const auto text = [](std::uint64_t n) { return std::to_string(n); };
+  const std::string who = " (input or call " + text(c.input) + " of thread " + text(c.thread) + ")";
+  const std::string where = m.region_name(c.region);
+  switch (static_cast<fault>(c.fault_kind)) {
+    case fault::read_capacity:
+      throw capacity_exceeded("read set full in " + where + ": the transaction touches about " + text(c.a) +
+                              " elements, the capacity is " + text(c.b) + " (reads + writes), " + text(c.a - c.b) +
+                              " too few" + who + "; raise capacity.reads");
+    case fault::write_capacity:
+      throw capacity_exceeded("write set full in " + where + ": the transaction needs about " + text(c.a) +
+                              " entries, the capacity is " + text(c.b) + ", " + text(c.a - c.b) + " too few" + who +
+                              "; raise capacity.writes");
+    case fault::out_of_range:
+      throw index_out_of_range("index " + (c.a == max_elements ? "of 2^32 - 1 or more" : text(c.a)) + " in " + where +
+                               ", which has " + text(c.b) + " elements" + who);
+    case fault::wrong_memory:
+      throw invalid_argument("a body used an array of memory number " + text(c.a) +
+                             " in a transaction of memory number " + text(c.b) + who +
+                             "; all arrays of a transaction belong to one memory");
+    case fault::store_in_read_only:
+      throw read_only_violation("a body stored to element " + text(c.a) + " of " + where +
+                                " although it called this input read-only" + who);
+    case fault::no_progress:
+      throw no_progress("nothing committed for " + text(c.a / 1'000'000) +
+                        " ms, the limit of this launch; the transaction that gave up " +
+                        (c.b ? "kept returning retry" : "kept aborting") + who +
+                        "; raise patience.stuck_ns if it only needs longer");
+    case fault::clock_exhausted:
+      throw error("the global clock of this memory has no stamps left after " + text(c.a) +
+                  "; split the launch: the clock starts over between launches");
+    case fault::history_full:
+      throw capacity_exceeded("the history recorder has " + text(c.a) + " words a thread and is full" + who +
+                              "; raise history_words");
+    case fault::cancel_after_store:
+      throw invalid_argument("a body stored and then did not commit, under an algorithm that stores in place" + who +
+                             "; decide to cancel before the first store");
+    default: throw error("a launch failed for unknown reason " + text(c.fault_kind) + who);
+  }
+}
+
+void check_config(const launch_config& c, bool) {
+  if (c.blocks == 0 || c.threads == 0)
+    throw invalid_argument("a grid of " + std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
+                           " threads: both must be at least 1");
+  if (c.threads > 1024) throw invalid_argument(std::to_string(c.threads) + " threads in a block: the limit is 1024");
+  if (std::uint64_t{c.blocks} * c.threads > parts::max_threads)
+    throw grid_not_resident(std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
+                            " threads are more than the " + std::to_string(parts::max_threads) +
+                            " threads that priorities can tell apart; use fewer");
+  constexpr std::uint32_t longest = 1u << 22;
+  if (c.capacity.reads > longest || c.capacity.writes > longest)
+    throw invalid_argument("capacity of " + std::to_string(std::max(c.capacity.reads, c.capacity.writes)) +
+                           " elements: the limit is " + std::to_string(longest));
+}
+
+parts::log_space plan_logs(const gputm::capacity& c, const memory_core& m) {
+  const std::uint32_t largest = m.largest_element();
+  const std::uint64_t payload = largest > 8 ? std::uint64_t{c.writes} * ((largest + 7) / 8) : 0;
+  if (payload > 0xffffffu)
+    throw invalid_argument("capacity for " + std::to_string(c.writes) + " writes of " + std::to_string(largest) +
+                           " bytes is too large");
+  return parts::log_space::layout({c.reads, c.writes, static_cast<std::uint32_t>(payload)});
+}
+
+void decode_history(const std::vector<std::uint64_t>& words, std::uint64_t capacity, history::history& into) {
+  using recorder = history_recorder;
+  for (std::uint64_t thread = 0; capacity != 0 && thread < words.size() / capacity; ++thread) {
+    const std::uint64_t* slice = words.data() + thread * capacity;
+    for (std::uint64_t at = 1; at < slice[0];) {
+      history::transaction t;
+      t.begin = slice[at];
+      t.end = slice[at + 1];
+      t.thread = static_cast<std::uint32_t>(thread);
+      t.how = static_cast<history::transaction::ended>(slice[at + 2] >> 32);
+      const auto accesses = static_cast<std::uint32_t>(slice[at + 2]);
+      at += recorder::header_words;
+      for (std::uint32_t k = 0; k < accesses; ++k, at += recorder::access_words)
+        t.accesses.push_back({static_cast<std::uint32_t>(slice[at] >> 32 & 255), static_cast<std::uint32_t>(slice[at]),
+                              slice[at + 1], (slice[at] >> 63) != 0});
+      into.transactions.push_back(std::move(t));
+    }
+  }
+}
+
+}  // namespace gputm::detail
