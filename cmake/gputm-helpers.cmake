@@ -4,6 +4,9 @@ add_library(gputm_flags INTERFACE)
 target_compile_options(gputm_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror -Werror=all-warnings>)
+# g++ 12's -Wrestrict is wrong about concatenated strings (GCC bug 105651)
+target_compile_options(gputm_flags INTERFACE
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>)
 if(GPUTM_SANITIZE STREQUAL "address")
   target_compile_options(gputm_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-omit-frame-pointer>)
   target_link_options(gputm_flags INTERFACE -fsanitize=address,undefined)

@@ -12,14 +12,15 @@ namespace gputm {
 
 /// Sizes and limits of the transactions of a launch.
 struct capacity {
-  std::uint32_t reads = 64;   ///< elements one transaction may read
+  std::uint32_t reads = 64;   ///< elements one transaction may read; a read-only one logs every load
   std::uint32_t writes = 64;  ///< elements one transaction may write
 };
 
 /// When a transaction counts as starving, and when a launch as stuck.
 struct patience {
-  std::uint32_t updating = 64;              ///< aborts after which an update closes the starvation gate; 0: never
-  std::uint32_t read_only = 3;              ///< the same for a read-only transaction
+  std::uint32_t updating = 1024;            ///< aborts after which an update goes to the starvation gate; 0: never
+  std::uint32_t read_only = 2;              ///< the same for a read-only transaction
+  std::uint64_t gather_ns = 100'000;        ///< nanoseconds that starving transactions wait for others before it closes
   std::uint64_t stuck_ns = 10'000'000'000;  ///< nanoseconds without any commit after which the launch gives up
 };
 
@@ -50,7 +51,7 @@ struct client_parameters {
   typename Policy::recorder::storage record;
 };
 
-enum class finish : std::uint8_t { committed, cancelled, retry, stopped };
+enum class finish : std::uint8_t { again, committed, cancelled, retry, stopped };
 
 /// Since when nothing is known to have committed. Small, and passed by value: a pointer to a client would
 /// force its registers into memory, so the slow paths below are free functions.
@@ -88,16 +89,6 @@ GPUTM_NOINLINE inline vigil wait_for_token(parts::control* c, std::uint64_t limi
   }
   return v;
 }
-/// Waits while the gate is closed; false if the launch has been stopped.
-GPUTM_NOINLINE inline bool wait_at_gate(parts::control* c, std::uint64_t signals, bool inside) {
-  while (!parts::stopped(signals)) {
-    if (inside || !(signals & parts::control::gate_mask)) return true;
-    simt::backoff(1000);
-    signals = simt::atomic(c->signals).load(simt::order::relaxed);
-  }
-  return false;
-}
-
 template <class A, unsigned K, class Policy>
 class client {
   using stm_type = typename A::template transaction<K>;
@@ -109,14 +100,17 @@ class client {
   parts::jitter jitter_;
   std::uint32_t rank_;
   std::uint64_t commits_ = 0, read_only_commits_ = 0;
+  std::uint64_t signals_ = 0;  // as of the previous attempt
 
-  struct ordeal {  // what a transaction that does not get through remembers
+ public:
+  /// What a transaction that has not got through yet remembers between attempts.
+  struct ordeal {
     std::uint32_t aborts = 0;
-    bool inside = false;  // of the starvation gate
+    bool inside = false;      // of the starvation gate
+    std::uint64_t began = 0;  // nanoseconds, for policies that want it
     vigil watching;
   };
 
- public:
   GPUTM_INLINE explicit client(const parameters& p)
       : p_(p),
         stm_({&p.memory.regions, p.memory.globals, p.logs, simt::grid_thread_rank()}),
@@ -124,51 +118,50 @@ class client {
         jitter_(simt::grid_thread_rank() + 1),
         rank_(simt::grid_thread_rank()) {}
 
-  /// Runs the body until it is over. `number`: of the input, for error messages.
+  /// One attempt of the body on these inputs: again, or how the transaction ended. `number`: of the input,
+  /// for error messages. A loop over attempts, and not over transactions, lets the lanes of a warp that got
+  /// through go on to their next transaction while others try again.
   template <class Result, class Body, class... Inputs>
-  GPUTM_INLINE finish transact(std::uint64_t number, Result& result, const Body& body, const Inputs&... inputs) {
+  GPUTM_INLINE finish try_once(std::uint64_t number, ordeal& o, Result& result, const Body& body,
+                               const Inputs&... inputs) {
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
     if constexpr (!fixed && says_read_only<Body, Inputs...>) read_only = body.read_only(inputs...);
-    ordeal o;
-    const std::uint64_t began = needs_time() ? simt::nanoseconds() : 0;
-    for (;;) {
-      const std::uint64_t signals = simt::atomic(p_.control->signals).load(simt::order::relaxed);
-      if (signals != 0 && !wait_at_gate(p_.control, signals, o.inside)) return leave(o, finish::stopped);
-      recorder_.begin();
-      stm_.begin({rank_, o.aborts, began}, read_only);
-      if constexpr (requires { stm_.exhausted(); })
-        if (stm_.exhausted()) {
-          parts::report_fault(*p_.control, parts::fault::clock_exhausted, 0, stm_.stamps(), 0, number);
-          return leave(o, finish::stopped);
-        }
-      if constexpr (A::traits.needs_footprint) {
-        if (!stm_.acquire(body, inputs...)) {
-          if (stm_.reason() == abort_reason::capacity)
-            parts::report_fault(*p_.control, parts::fault::read_capacity, 0, p_.logs.capacity.locks() + 1,
-                                p_.logs.capacity.locks(), number);
-          if (!after_abort(number, o, read_only, abort_reason::write_conflict)) return leave(o, finish::stopped);
-          continue;
-        }
-      }
-      attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(
-          stm_, p_.memory.regions, recorder_, p_.logs.capacity, read_only);
-      outcome said = body(tx, inputs...);
-      abort_reason why = settle(said, tx, number);
-      recorder_.end(said, why == abort_reason::none);
-      if (why == abort_reason::none) {
-        result = tx.kept_result();
-        if (said == outcome::commit)
-          count_commit(read_only, signals);
-        else
-          count_abort(said == outcome::cancel ? abort_reason::cancelled : abort_reason::retry, read_only);
-        simt::progress();
-        return leave(o, said == outcome::commit   ? finish::committed
-                        : said == outcome::cancel ? finish::cancelled
-                                                  : finish::retry);
-      }
-      if (!after_abort(number, o, read_only, why)) return leave(o, finish::stopped);
+    const std::uint64_t signals = next_signals();
+    if (signals != 0 && !parts::starvation_gate::pass(p_.control, signals, o.inside || read_only))
+      return leave(o, finish::stopped);
+    if (needs_time() && o.aborts == 0) o.began = simt::nanoseconds();
+    recorder_.begin();
+    stm_.begin({rank_, o.aborts, o.began}, read_only);
+    if (!ready(number)) return leave(o, finish::stopped);
+    if constexpr (A::traits.needs_footprint) {
+      if (!stm_.acquire(body, inputs...)) return after_abort(number, o, read_only, locks_taken(number));
     }
+    attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(stm_, p_.memory.regions, recorder_,
+                                                                                     p_.logs.capacity, read_only);
+    outcome said = body(tx, inputs...);
+    const abort_reason why = settle(said, tx, number);
+    recorder_.end(said, why == abort_reason::none);
+    if (why != abort_reason::none) return after_abort(number, o, read_only, why);
+    result = tx.kept_result();
+    if (said == outcome::commit)
+      count_commit(read_only, signals);
+    else
+      count_abort(said == outcome::cancel ? abort_reason::cancelled : abort_reason::retry, read_only);
+    simt::progress();
+    return leave(o, said == outcome::commit   ? finish::committed
+                    : said == outcome::cancel ? finish::cancelled
+                                              : finish::retry);
+  }
+  /// Runs the body until it is over.
+  template <class Result, class Body, class... Inputs>
+  GPUTM_INLINE finish transact(std::uint64_t number, Result& result, const Body& body, const Inputs&... inputs) {
+    ordeal o;
+    finish f;
+    do {
+      f = try_once(number, o, result, body, inputs...);
+    } while (f == finish::again);
+    return f;
   }
 
   /// Waits a little because a body asked for a retry; false when the launch is over or stuck. The caller
@@ -242,27 +235,49 @@ class client {
     }
   }
 
-  GPUTM_INLINE bool after_abort(std::uint64_t number, ordeal& o, bool read_only, abort_reason why) {
+  /// The signals of one attempt ago, so that their latency overlaps with the attempt: they are hints.
+  GPUTM_INLINE std::uint64_t next_signals() {
+    const std::uint64_t last = signals_;
+    signals_ = simt::atomic(p_.control->signals).load(simt::order::relaxed);
+    return last;
+  }
+  /// Whether the algorithm can go on at all.
+  GPUTM_INLINE bool ready([[maybe_unused]] std::uint64_t number) {
+    if constexpr (requires { stm_.exhausted(); })
+      if (stm_.exhausted()) {
+        parts::report_fault(*p_.control, parts::fault::clock_exhausted, 0, stm_.stamps(), 0, number);
+        return false;
+      }
+    return true;
+  }
+  GPUTM_INLINE abort_reason locks_taken(std::uint64_t number) {
+    if (stm_.reason() == abort_reason::capacity)
+      parts::report_fault(*p_.control, parts::fault::read_capacity, 0, p_.logs.capacity.locks() + 1,
+                          p_.logs.capacity.locks(), number);
+    return abort_reason::write_conflict;
+  }
+
+  GPUTM_INLINE finish after_abort(std::uint64_t number, ordeal& o, bool read_only, abort_reason why) {
     count_abort(why, read_only);
     ++o.aborts;
     const std::uint32_t limit = read_only ? p_.patience.read_only : p_.patience.updating;
-    if (limit != 0 && o.aborts >= limit && !o.inside) {
-      parts::starvation_gate::enter(*p_.control);
+    if (!A::traits.needs_footprint && limit != 0 && o.aborts >= limit && !o.inside) {
+      parts::starvation_gate::enter(p_.control, p_.patience.gather_ns);
       o.inside = true;
     }
     if (o.inside && !read_only && !o.watching.token) {
       o.watching = wait_for_token(p_.control, p_.patience.stuck_ns, number, o.watching);
-      return !o.watching.stuck;
+    } else {
+      parts::exponential_backoff::wait(o.inside ? 0 : o.aborts, jitter_);
+      if (o.aborts % 64 == 0)
+        o.watching =
+            o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
     }
-    parts::exponential_backoff::wait(o.inside ? 0 : o.aborts, jitter_);
-    if (o.aborts % 64 != 0) return true;
-    o.watching =
-        o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
-    return !o.watching.stuck;
+    return o.watching.stuck ? leave(o, finish::stopped) : finish::again;
   }
   GPUTM_INLINE finish leave(ordeal& o, finish f) {
     if (o.watching.token) parts::starvation_gate::drop_token(*p_.control);
-    if (o.inside) parts::starvation_gate::leave(*p_.control);
+    if (o.inside) parts::starvation_gate::leave(p_.control);
     end_vigil(o.watching);
     return f;
   }

@@ -42,16 +42,13 @@ struct bulk_kernel {
   using client_type = gputm::detail::client<A, inline_entries<Body>, Policy>;
   using finish = gputm::detail::finish;
 
-  GPUTM_INLINE finish one(client_type& c, std::uint64_t i) const {
-    result_type result{};
-    const finish f = c.transact(i, result, body, work.inputs[i]);
+  GPUTM_INLINE void keep(std::uint64_t i, finish f, const result_type& result) const {
     if (f == finish::retry) {
-      queue().push(i);
+      if (work.retry_slots) queue().push(i);
     } else if (f != finish::stopped) {
       if (work.results && f == finish::committed) work.results[i] = result;
       if (work.outcomes) work.outcomes[i] = f == finish::committed ? outcome::commit : outcome::cancel;
     }
-    return f;
   }
   GPUTM_INLINE parts::retry_queue queue() const {
     return {parameters.control->retry_head, parameters.control->retry_tail, work.retry_slots, work.count};
@@ -63,7 +60,9 @@ struct bulk_kernel {
     std::uint64_t i = 0;
     gputm::detail::vigil watching;
     while (queue().pop(i)) {
-      const finish f = one(c, i);
+      result_type result{};
+      const finish f = c.transact(i, result, body, work.inputs[i]);
+      keep(i, f, result);
       if (f == finish::stopped) break;
       if (f == finish::retry && !c.wait_for_others(i, waits, watching)) break;
     }
@@ -71,10 +70,17 @@ struct bulk_kernel {
   }
   GPUTM_INLINE void operator()() const {
     client_type c(parameters);
-    bool going = true;
-    for (std::uint64_t i = simt::grid_thread_rank(); i < work.count && going; i += simt::grid_threads())
-      going = one(c, i) != finish::stopped;
-    if (going && work.retry_slots) drain(c);
+    typename client_type::ordeal o;
+    finish f = finish::committed;
+    for (std::uint64_t i = simt::grid_thread_rank(); i < work.count && f != finish::stopped;) {
+      result_type result{};
+      f = c.try_once(i, o, result, body, work.inputs[i]);
+      if (f == finish::again) continue;
+      keep(i, f, result);
+      o = {};
+      i += simt::grid_threads();
+    }
+    if (f != finish::stopped && work.retry_slots) drain(c);
     c.finish_thread();
   }
 };
@@ -111,6 +117,8 @@ auto run(const stream& s, memory<A>& tm, const Inputs& inputs, const Body& body,
   constexpr bool has_result = requires { typename Body::result_type; };
   static_assert(std::is_trivially_copyable_v<input> && std::is_trivially_copyable_v<result> &&
                 std::is_trivially_copyable_v<Body>);
+  static_assert(!std::is_same_v<result, bool>,
+                "std::vector<bool> has no array of bool: use std::uint8_t as result_type");
   run_result<result> done;
   const std::uint64_t n = std::ranges::size(inputs);
   if (n == 0) return done;

@@ -208,9 +208,10 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
   GPUTM_INLINE bool release(std::uint32_t prelocked, std::uint32_t locked) {
     std::uint32_t k = 0;
     log_.each_lock(prelocked, [&](word* lock, std::uint64_t version, bool) {
-      // relaxed: nothing was written under these locks
+      // relaxed: nothing was written under these locks; an exchange, not a store, which would end the release
+      // sequence of the last commit
       if (k++ < locked) {
-        simt::atomic(*lock).store(Layout::free(version), order::relaxed);
+        simt::atomic(*lock).exchange(Layout::free(version), order::relaxed);
       } else {
         word mine = Layout::prelocked(version, priority_);
         simt::atomic(*lock).compare_exchange(mine, Layout::free(version), order::relaxed);

@@ -35,11 +35,14 @@ struct alignas(128) counter_block {
 struct control {
   static constexpr std::uint64_t stop = std::uint64_t{1} << 63;
   static constexpr std::uint64_t watcher = std::uint64_t{1} << 32;  ///< bits 32..62: who wants to hear of commits
-  static constexpr std::uint64_t gate_mask = 0xffffffffu;           ///< bits 0..31: starving transactions
+  static constexpr std::uint64_t closed = std::uint64_t{1} << 31;   ///< the starvation gate is closed
+  static constexpr std::uint64_t starving_mask = closed - 1;        ///< bits 0..30: starving transactions
 
   alignas(128) std::uint64_t signals;
   alignas(128) std::uint64_t progress;  ///< counts commits while someone watches
   std::uint64_t token;                  ///< held by the one starving update that may run
+  std::uint64_t closed_at;              ///< nanoseconds
+  std::uint64_t open_until;             ///< nanoseconds: the gate has been closed for long enough
   alignas(128) std::uint32_t claimed;   ///< the error fields belong to the thread that set it
   std::uint32_t fault_kind;             ///< a fault; written last
   std::uint32_t region;                 ///< the region concerned
@@ -68,21 +71,60 @@ GPUTM_NOINLINE inline void report_fault(control& c, fault kind, std::uint32_t re
   simt::atomic(c.signals).fetch_or(control::stop, simt::order::relaxed);
 }
 
-/// The starvation gate: while a starving transaction is inside, transactions that are not starving hold
-/// back before their next attempt. Starving read-only transactions run together; starving updates run
-/// one at a time, so each of them meets no conflict that lasts. This is gputm's own: PR-STM's priorities
-/// cannot help a transaction whose invisible reads are overwritten.
+/// The starvation gate. Transactions that were aborted too often gather at it; once it closes, updates
+/// that are not starving hold back, and those that gathered run: read-only ones together, updates one at
+/// a time. So each of them meets no conflict that lasts. The gate then stays open for at least as long as
+/// it was closed, unless nearly all threads have gathered. This is gputm's own: PR-STM's priorities cannot
+/// help a transaction whose invisible reads are overwritten.
 class starvation_gate {
+  static GPUTM_INLINE std::uint64_t starving(std::uint64_t signals) { return signals & control::starving_mask; }
+
+  /// May the gate close? `gathered_since`: when the asking transaction came.
+  static GPUTM_INLINE bool due(control& c, std::uint64_t signals, std::uint64_t gathered_since,
+                               std::uint64_t gather_ns) {
+    if (starving(signals) * 8 >= std::uint64_t{simt::grid_threads()} * 7) return true;
+    const std::uint64_t now = simt::nanoseconds();
+    return now >= gathered_since + gather_ns && now >= simt::atomic(c.open_until).load(simt::order::relaxed);
+  }
+
  public:
-  static GPUTM_INLINE void enter(control& c) { simt::atomic(c.signals).fetch_add(1, simt::order::relaxed); }
-  static GPUTM_INLINE void leave(control& c) {
-    simt::atomic(c.signals).fetch_add(~std::uint64_t{0}, simt::order::relaxed);
+  /// Joins the starving ones and waits until the gate is closed, or the launch stopped.
+  static GPUTM_NOINLINE void enter(control* c, std::uint64_t gather_ns) {
+    const std::uint64_t since = simt::nanoseconds();
+    std::uint64_t signals = simt::atomic(c->signals).fetch_add(1, simt::order::relaxed) + 1;
+    while (!stopped(signals) && !(signals & control::closed)) {
+      if (due(*c, signals, since, gather_ns)) {
+        signals = simt::atomic(c->signals).fetch_or(control::closed, simt::order::relaxed);
+        if (!(signals & control::closed)) simt::atomic(c->closed_at).store(simt::nanoseconds(), simt::order::relaxed);
+        return;
+      }
+      simt::backoff(1000);
+      signals = simt::atomic(c->signals).load(simt::order::relaxed);
+    }
+  }
+  /// The last one to leave opens the gate.
+  static GPUTM_NOINLINE void leave(control* c) {
+    const std::uint64_t before = simt::atomic(c->signals).fetch_add(~std::uint64_t{0}, simt::order::relaxed);
+    if (starving(before) != 1) return;
+    const std::uint64_t now = simt::nanoseconds();
+    const std::uint64_t closed_for = now - simt::atomic(c->closed_at).load(simt::order::relaxed);
+    simt::atomic(c->open_until).store(now + closed_for, simt::order::relaxed);
+    simt::atomic(c->signals).fetch_and(~control::closed, simt::order::relaxed);
   }
   static GPUTM_INLINE bool try_token(control& c) {
     std::uint64_t free = 0;
     return simt::atomic(c.token).compare_exchange(free, 1u, simt::order::relaxed);
   }
   static GPUTM_INLINE void drop_token(control& c) { simt::atomic(c.token).store(0, simt::order::relaxed); }
+  /// Waits while the gate is closed to this transaction; false if the launch has been stopped.
+  static GPUTM_NOINLINE bool pass(control* c, std::uint64_t signals, bool free_to_pass) {
+    while (!stopped(signals)) {
+      if (free_to_pass || !(signals & control::closed)) return true;
+      simt::backoff(1000);
+      signals = simt::atomic(c->signals).load(simt::order::relaxed);
+    }
+    return false;
+  }
 };
 
 }  // namespace gputm::parts

@@ -116,7 +116,8 @@ class sorted_locks {
     if (!all)
       each_once(n, [&](std::uint64_t lock) {
         if (lock == blocked) return false;
-        unlock(lock);
+        // an exchange, not a store, which would end the release sequence of the previous owner
+        simt::atomic(*reinterpret_cast<std::uint32_t*>(lock)).exchange(0u, simt::order::relaxed);
         return true;
       });
     return all;

@@ -1,0 +1,289 @@
+// The bank: update transactions move money between random accounts, read-only ones audit. In the form of
+// the thesis (sections 5.1 and 5.4: 6,000 accounts, an audit sums all of them) and of PR-STM (section 4:
+// 2.5 million accounts, 2 to 256 of them in a transaction).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gputm/gputm.hpp"
+#include "measurement.hpp"
+#include "random.hpp"
+
+namespace gputm::workloads {
+
+struct bank_options {
+  std::uint64_t accounts = 6000;
+  double rot = 0;                              ///< percent of transactions that are read-only
+  std::uint64_t rot_reads = 0;                 ///< accounts that one of those reads; 0: all
+  std::uint32_t accounts_per_transaction = 2;  ///< of an update
+  bool sharded = false;                        ///< every client has accounts of its own: no conflicts
+  std::uint32_t words_per_lock = 1;
+  std::uint32_t reads = 0, writes = 0;  ///< capacities; 0: what the transactions need
+  std::uint64_t seed = 1;
+  workloads::amount amount;
+  launch_config launch;
+  static constexpr int initial_balance = 1000;
+};
+
+/// Moves `amount` from one account to another.
+struct transfer_order {
+  std::uint32_t from, to;
+  int amount;
+};
+struct transfer {
+  static constexpr unsigned inline_entries = 2;
+  array<int> balance;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, const transfer_order& o) const {
+    GPUTM_TRY(int from, tx.load(balance[o.from]));
+    GPUTM_TRY(int to, tx.load(balance[o.to]));
+    GPUTM_TRY(tx.store(balance[o.from], from - o.amount));
+    GPUTM_TRY(tx.store(balance[o.to], to + o.amount));
+    return commit;
+  }
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, const transfer_order& o) const {
+    touch(balance[o.from]);
+    touch(balance[o.to]);
+  }
+};
+
+/// Moves money between `count` random accounts, pair by pair; an odd one out is rewritten unchanged.
+struct many_transfers {
+  array<int> balance;
+  std::uint32_t count;
+  GPUTM_INLINE std::uint32_t account(std::uint64_t seed, std::uint32_t k) const {
+    return static_cast<std::uint32_t>((mix(seed + k) >> 32) * balance.size() >> 32);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint64_t seed) const {
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const int change = k + 1 == count && count % 2 == 1 ? 0 : k % 2 == 0 ? -1 : 1;
+      const auto a = balance[account(seed, k)];
+      GPUTM_TRY(int value, tx.load(a));
+      GPUTM_TRY(tx.store(a, value + change));
+    }
+    return commit;
+  }
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint64_t seed) const {
+    for (std::uint32_t k = 0; k < count; ++k) touch(balance[account(seed, k)]);
+  }
+};
+
+/// Sums `count` accounts from `first` on, around the end.
+struct audit {
+  static constexpr bool read_only = true;
+  static constexpr unsigned inline_entries = 2;
+  using result_type = std::int64_t;
+  array<int> balance;
+  std::uint32_t count;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t first) const {
+    std::int64_t sum = 0;
+    std::uint32_t at = first;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      GPUTM_TRY(int value, tx.load(balance[at]));
+      sum += value;
+      if (++at == balance.size()) at = 0;
+    }
+    tx.result(sum);
+    return commit;
+  }
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t first) const {
+    for (std::uint32_t k = 0, at = first; k < count; ++k, at = at + 1 == balance.size() ? 0 : at + 1)
+      touch(balance[at]);
+  }
+};
+
+/// Draws transfers.
+struct order_source {
+  std::uint32_t accounts, client;
+  bool sharded;
+  generator& random;
+  GPUTM_INLINE transfer_order operator()(std::uint64_t) const {
+    transfer_order o;
+    if (sharded) {
+      o.from = client * 2 % (accounts & ~1u);
+      o.to = o.from + 1;
+    } else {
+      o.from = random.below(accounts);
+      o.to = random.below(accounts - 1);
+      o.to += o.to >= o.from;  // another account, without a division
+    }
+    o.amount = 1 + static_cast<int>(random.next() & 7);
+    return o;
+  }
+};
+
+/// Draws the seeds of many_transfers.
+struct seed_source {
+  generator& random;
+  GPUTM_INLINE std::uint64_t operator()(std::uint64_t) const {
+    return std::uint64_t{random.next()} << 32 | random.next();
+  }
+};
+
+/// What the clients of one run add up.
+struct bank_tally {
+  std::uint64_t audits, wrong_audits;
+  std::uint64_t started;  // nanoseconds; set by the first client
+};
+
+/// The kernel: each client runs its share of the mix. The kind is drawn for a warp, so that lanes run the
+/// same kind, and by error diffusion, so that the share is exact in every stretch of a warp's work.
+/// Pair: updates touch two accounts. Audits: there are read-only transactions.
+template <bool Pair, bool Audits>
+struct bank_client {
+  static constexpr unsigned inline_entries = 2;
+  array<int> balance;
+  std::uint64_t transactions;  // in total; 0: until the time is over
+  std::uint64_t duration_ns;
+  std::uint64_t seed;
+  std::uint32_t rot_ppm, rot_reads, per_transaction;
+  bool sharded;
+  bank_tally* tally;
+
+  template <class Context>
+  GPUTM_FN void operator()(Context& ctx) const {
+    generator random(seed, ctx.rank());
+    const std::uint32_t warp = ctx.rank() / simt::warp_width();
+    std::uint32_t due = static_cast<std::uint32_t>((mix(seed ^ warp) >> 32) * 1'000'000 >> 32);
+    const std::uint64_t share = transactions / ctx.size() + (ctx.rank() < transactions % ctx.size());
+    const std::uint64_t end = duration_ns ? start() + duration_ns : 0;
+    std::uint64_t audits = 0, wrong = 0;
+    for (std::uint64_t n = 0; transactions ? n < share : simt::nanoseconds() < end;) {
+      if (ctx.stopped()) break;
+      // the updates up to this warp's next audit, but not so many that the time is overrun
+      std::uint64_t updates = 16;
+      bool audit_now = false;
+      if constexpr (Audits) {
+        const std::uint32_t before_audit = (1'000'000 - due - 1) / rot_ppm;
+        audit_now = before_audit < updates;
+        if (audit_now) updates = before_audit;
+      }
+      if (transactions && updates + audit_now > share - n) {
+        updates = share - n;
+        audit_now = false;
+      }
+      due += static_cast<std::uint32_t>(updates) * rot_ppm;
+      update(ctx, random, updates);
+      n += updates + audit_now;
+      if constexpr (Audits)
+        if (audit_now) {
+          due -= 1'000'000 - rot_ppm;
+          const bool all = rot_reads == balance.size();
+          std::int64_t sum = 0;
+          const outcome o = ctx.transact_into(simt::full_mask, sum, audit{balance, rot_reads},
+                                              all ? 0u : random.below(balance.size()));
+          audits += all && o == outcome::commit;
+          wrong += all && o == outcome::commit && sum != std::int64_t{balance.size()} * bank_options::initial_balance;
+        }
+      simt::backoff(0);  // on the host device the other clients of this OS thread get on
+    }
+    if (audits) simt::atomic(tally->audits).fetch_add(audits, simt::order::relaxed);
+    if (wrong) simt::atomic(tally->wrong_audits).fetch_add(wrong, simt::order::relaxed);
+  }
+  /// When the launch began: the same moment for all clients.
+  GPUTM_INLINE std::uint64_t start() const {
+    std::uint64_t first = 0;
+    const std::uint64_t now = simt::nanoseconds();
+    return simt::atomic(tally->started).compare_exchange(first, now, simt::order::relaxed) ? now : first;
+  }
+  template <class Context>
+  GPUTM_INLINE void update(Context& ctx, generator& random, std::uint64_t count) const {
+    if constexpr (Pair)
+      (void)ctx.transact_each(simt::full_mask, count, order_source{balance.size(), ctx.rank(), sharded, random},
+                              transfer{balance});
+    else
+      (void)ctx.transact_each(simt::full_mask, count, seed_source{random}, many_transfers{balance, per_transaction});
+  }
+};
+
+/// A bank under algorithm A, ready to run any number of times.
+template <Algorithm A>
+class bank {
+  bank_options o_;
+  stream stream_;
+  memory<A> memory_;
+  array<int> balance_;
+  buffer tally_;
+
+  static bank_options checked(bank_options o) {
+    if (o.accounts < 2)
+      throw invalid_argument("a bank of " + std::to_string(o.accounts) + " accounts: a transfer needs at least 2");
+    if (o.accounts > max_elements)
+      throw invalid_argument("a bank of " + std::to_string(o.accounts) + " accounts: the limit is " +
+                             std::to_string(max_elements));
+    if (!(o.rot >= 0 && o.rot <= 100))
+      throw invalid_argument("read-only share of " + std::to_string(o.rot) + " percent: it must be from 0 to 100");
+    if (o.accounts_per_transaction == 0) throw invalid_argument("0 accounts in a transaction: it takes at least 1");
+    if (o.rot_reads > o.accounts)
+      throw invalid_argument("read-only transactions of " + std::to_string(o.rot_reads) + " accounts in a bank of " +
+                             std::to_string(o.accounts));
+    if (o.sharded && o.accounts_per_transaction != 2)
+      throw invalid_argument("the sharded bank moves money between 2 accounts of a client");
+    if (o.rot_reads == 0) o.rot_reads = o.accounts;
+    const bool logs_audits = o.rot > 0 && A::traits.logs_read_only;
+    const std::uint64_t reads = std::max<std::uint64_t>(logs_audits ? o.rot_reads : 0, o.accounts_per_transaction);
+    o.launch.capacity.reads = o.reads ? o.reads : static_cast<std::uint32_t>(std::min<std::uint64_t>(reads, 1u << 22));
+    o.launch.capacity.writes = o.writes ? o.writes : o.accounts_per_transaction;
+    return o;
+  }
+
+ public:
+  bank(device d, const bank_options& options)
+      : o_(checked(options)),
+        stream_(d),
+        memory_(d, {.words_per_lock = options.words_per_lock}),
+        balance_(memory_.template allocate<int>(o_.accounts, bank_options::initial_balance, "balance")),
+        tally_(d, sizeof(bank_tally)) {}
+
+  measurement run() {
+    if (o_.accounts_per_transaction == 2) return o_.rot > 0 ? run_as<true, true>() : run_as<true, false>();
+    return o_.rot > 0 ? run_as<false, true>() : run_as<false, false>();
+  }
+
+ private:
+  template <bool Pair, bool Audits>
+  measurement run_as() {
+    const bank_client<Pair, Audits> client{balance_,
+                                           o_.amount.transactions,
+                                           static_cast<std::uint64_t>(o_.amount.seconds * 1e9),
+                                           o_.seed,
+                                           std::max(1u, static_cast<std::uint32_t>(o_.rot * 10'000 + 0.5)),
+                                           static_cast<std::uint32_t>(o_.rot_reads),
+                                           o_.accounts_per_transaction,
+                                           o_.sharded,
+                                           tally_.as<bank_tally>()};
+    memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());
+    auto w = make_launch_workspace(stream_, memory_, o_.launch, client);
+    measurement m;
+    m.blocks = w.config().blocks;
+    m.threads = w.config().threads;
+    m.seconds = timed([&] {
+      launch_async(stream_, memory_, w, client);
+      stream_.synchronize();
+    });
+    m.stats = w.collect(stream_, memory_);
+    check(m);
+    return m;
+  }
+  void check(measurement& m) {
+    bank_tally t;
+    memory_.on()->copy_from_device(stream_.handle(), &t, tally_.as<void>(), sizeof t);
+    std::int64_t total = 0;
+    for (int b : memory_.read(stream_, balance_)) total += b;
+    const std::int64_t expected = static_cast<std::int64_t>(o_.accounts) * bank_options::initial_balance;
+    m.ok = total == expected && t.wrong_audits == 0;
+    m.invariant =
+        "sum of balances " + std::to_string(total) + (total == expected ? " = " : " != ") + std::to_string(expected);
+    if (t.audits)
+      m.invariant += "; " + std::to_string(t.audits - t.wrong_audits) + " of " + std::to_string(t.audits) +
+                     " read-only sums right";
+  }
+};
+
+}  // namespace gputm::workloads
