@@ -25,6 +25,9 @@ memory_core::memory_core(gputm::device d, std::size_t global_bytes, memory_optio
   if (!std::has_single_bit(options.words_per_lock))
     throw invalid_argument("words_per_lock is " + std::to_string(options.words_per_lock) +
                            "; it must be a power of two (1, 2, 4, ...)");
+  if (options.versions < 2 || options.record_entries < 2)
+    throw invalid_argument("a memory with " + std::to_string(options.versions) + " versions, " +
+                           std::to_string(options.record_entries) + " record entries: at least 2 of each");
   table_.memory = ++memories & 0xffffffu;
   globals_ = buffer(device_, std::max<std::size_t>(global_bytes, 1));
   stream s(device_);
@@ -57,8 +60,8 @@ std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_
   region& r = table_.regions[count_];
   r.length = static_cast<std::uint32_t>(length);
   r.element_bytes = static_cast<std::uint32_t>(element_bytes);
-  r.lock_shift = static_cast<std::uint32_t>(std::countr_zero(options_.words_per_lock));
-  const std::size_t bytes = std::max<std::size_t>(metadata_bytes(r.length, r.element_bytes, r.lock_shift), 8);
+  r.lock_shift = options_.lock_shift();
+  const std::size_t bytes = std::max<std::size_t>(metadata_bytes(r.length, r.element_bytes, options_), 8);
   buffer metadata(device_, bytes);
   if (!data) {
     buffers_.emplace_back(device_, length * element_bytes);
@@ -99,6 +102,13 @@ void memory_core::write(const stream& s, std::uint32_t handle, std::uint64_t fir
   const region& r = table_.regions[handle & 255];
   device_->copy_to_device(s.handle(), r.data + first * r.element_bytes, from, count * r.element_bytes);
   s.synchronize();
+}
+
+void memory_core::forget_versions(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count) {
+  const std::uint32_t region = handle & 255;
+  const auto [p, bytes] = metadata_[region];
+  const std::size_t record = bytes / table_.regions[region].length;
+  device_->fill_zero(s.handle(), p + first * record, count * record);
 }
 
 void memory_core::renew(const stream& s) {

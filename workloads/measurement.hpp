@@ -23,6 +23,8 @@ struct measurement {
   bool ok = false;
   std::string invariant;  ///< what was checked, with figures
   std::uint32_t blocks = 0, threads = 0;
+
+  double commits_per_second() const { return seconds > 0 ? static_cast<double>(stats.commits) / seconds : 0; }
 };
 
 /// Seconds that `work` takes.

@@ -47,6 +47,7 @@ struct client_parameters {
   memory_ref<A> memory;
   parts::log_space logs;
   parts::control* control;
+  std::byte* launch_memory;
   gputm::patience patience;
   typename Policy::recorder::storage record;
 };
@@ -113,7 +114,7 @@ class client {
 
   GPUTM_INLINE explicit client(const parameters& p)
       : p_(p),
-        stm_({&p.memory.regions, p.memory.globals, p.logs, simt::grid_thread_rank()}),
+        stm_({&p.memory.regions, p.memory.globals, p.launch_memory, p.logs, simt::grid_thread_rank()}),
         recorder_(p.record),
         jitter_(simt::grid_thread_rank() + 1),
         rank_(simt::grid_thread_rank()) {}

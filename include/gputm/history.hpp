@@ -66,7 +66,7 @@ enum class level : std::uint8_t {
 struct options {
   gputm::history::level level = gputm::history::level::strict;
   /// Steps (nodes and edges visited, some tens of nanoseconds each) the search for an order of blind writes may take.
-  std::uint64_t work_bound = 100'000'000;
+  std::uint64_t work_bound = 300'000'000;
 };
 
 enum class finding : std::uint8_t {

@@ -14,10 +14,6 @@
 
 namespace gputm {
 
-struct memory_options {
-  std::uint32_t words_per_lock = 1;  ///< elements under one lock: a power of two
-};
-
 namespace detail {
 
 /// What does not depend on the algorithm's type. Compiled, in src/memory.cpp.
@@ -36,13 +32,15 @@ class memory_core {
   std::string region_name(std::uint32_t region) const;
   std::uint32_t largest_element() const;
 
-  using metadata_size = std::size_t (*)(std::uint32_t length, std::uint32_t element_bytes, std::uint32_t lock_shift);
+  using metadata_size = std::size_t (*)(std::uint32_t length, std::uint32_t element_bytes, const memory_options&);
   /// Adds a region; `data` is null for gputm to allocate it. Returns the handle.
   std::uint32_t add_region(std::uint64_t length, std::size_t element_bytes, void* data, std::string_view name,
                            metadata_size);
   void check(std::uint32_t handle, std::uint64_t first, std::uint64_t count, const char* doing) const;
   void read(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count, void* to) const;
   void write(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count, const void* from);
+  /// Multi-version memory whose host writes elements: only the new values are left of them.
+  void forget_versions(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count);
   /// Back to the initial metadata: versions and clocks start over. No launch may be under way.
   void renew(const stream&);
 
@@ -67,8 +65,8 @@ struct memory_ref {
   typename A::globals globals;
 };
 
-/// Owns arrays and metadata on one device. Movable only. Host functions; none may overlap a launch on the
-/// same memory, except launches among each other on different streams.
+/// Owns arrays and metadata on one device. Movable only. Its functions, and launches, on one memory must not
+/// overlap in time: threads of one launch only know each other.
 template <Algorithm A>
 class memory {
   detail::memory_core core_;
@@ -77,7 +75,8 @@ class memory {
   using algorithm = A;
   using ref_type = memory_ref<A>;
 
-  explicit memory(gputm::device d, memory_options options = {}) : core_(std::move(d), A::global_bytes, options) {}
+  explicit memory(gputm::device d, memory_options options = {})
+      : core_(std::move(d), A::global_bytes(options), options) {}
 
   /// A new array of `length` elements, all `initial`. `name` is for error messages. Throws
   /// invalid_argument (no elements, more than max_elements, more than max_regions arrays), out_of_memory.
@@ -111,21 +110,26 @@ class memory {
   /// Sets elements [first, first + values.size()). Waits for the stream.
   template <class T>
   void write(const stream& s, array<T> a, std::span<const std::type_identity_t<T>> values, std::uint64_t first = 0) {
-    core_.write(s, a.handle(), first, values.size(), values.data());
+    set(s, a.handle(), first, values.size(), values.data());
   }
   template <class T>
   void fill(const stream& s, array<T> a, const T& value) {
     const std::vector<T> some(std::min<std::uint64_t>(a.size(), (std::uint64_t{1} << 22) / sizeof(T) + 1), value);
     for (std::uint64_t first = 0; first < a.size(); first += some.size())
-      core_.write(s, a.handle(), first, std::min<std::uint64_t>(some.size(), a.size() - first), some.data());
+      set(s, a.handle(), first, std::min<std::uint64_t>(some.size(), a.size() - first), some.data());
   }
 
-  ref_type ref() const { return {core_.regions(), A::make_globals(core_.globals())}; }
+  ref_type ref() const { return {core_.regions(), A::make_globals(core_.globals(), core_.options())}; }
   const gputm::device& on() const { return core_.on(); }
   detail::memory_core& core() { return core_; }
   const detail::memory_core& core() const { return core_; }
 
  private:
+  void set(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count, const void* values) {
+    core_.check(handle, first, count, "writing");
+    if constexpr (A::traits.multi_version) core_.forget_versions(s, handle, first, count);
+    core_.write(s, handle, first, count, values);
+  }
   template <class T>
   array<T> add(std::uint64_t length, void* data, std::string_view name) {
     const std::uint32_t handle = core_.add_region(length, sizeof(T), data, name, &A::metadata_bytes);

@@ -128,6 +128,7 @@ auto run(const stream& s, memory<A>& tm, const Inputs& inputs, const Body& body,
       retries(tm.on(), n * 8);
   tm.on()->copy_to_device(s.handle(), in.as<void>(), std::ranges::data(inputs), n * sizeof(input));
   tm.on()->fill_zero(s.handle(), retries.as<void>(), n * 8);
+  tm.on()->fill_zero(s.handle(), out.as<void>(), out.size());  // an input that cancels has no result: zeros
   run_async(s, tm, w, body,
             bulk<input, result>{in.as<input>(), n, has_result ? out.as<result>() : nullptr, said.as<outcome>(),
                                 retries.as<std::uint64_t>()});

@@ -88,7 +88,7 @@ class attempt {
     const region* r = locate<T>(e);
     if (!r) return out;
     if (counting()) {
-      out.ok = count();
+      out.ok = fault_.kind == parts::fault::write_capacity || count();
       if (out.ok) out.value = parts::load_element<T>(*r, e.index, simt::order::relaxed);
       return out;
     }

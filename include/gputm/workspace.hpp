@@ -40,7 +40,7 @@ class workspace {
   static constexpr bool records = std::is_same_v<typename Policy::recorder, history_recorder>;
   launch_config config_;
   parts::log_space logs_;
-  buffer control_, words_, clock_, history_;
+  buffer control_, words_, launch_memory_, clock_, history_;
   device device_;
 
  public:
@@ -52,6 +52,10 @@ class workspace {
     words_ = buffer(device_, words * sizeof(std::uint64_t));
     logs_.base = words_.template as<std::uint64_t>();
     device_->fill_zero(s.handle(), logs_.base, words_.size());
+    if constexpr (requires(const memory_options& o) { A::launch_bytes(o, logs_.capacity); }) {
+      launch_memory_ = buffer(device_, A::launch_bytes(tm.core().options(), logs_.capacity));
+      device_->fill_zero(s.handle(), launch_memory_.template as<void>(), launch_memory_.size());
+    }
     if constexpr (records) {
       clock_ = buffer(device_, 8);
       history_ = buffer(device_, std::uint64_t{config.blocks} * config.threads * config.history_words * 8);
@@ -73,7 +77,8 @@ class workspace {
     if constexpr (records)
       record = {clock_.template as<std::uint64_t>(), history_.template as<std::uint64_t>(), config_.history_words,
                 control_.template as<parts::control>()};
-    return {tm.ref(), logs_, control_.template as<parts::control>(), config_.patience, record};
+    return {tm.ref(),         logs_, control_.template as<parts::control>(), launch_memory_.template as<std::byte>(),
+            config_.patience, record};
   }
 
   /// Waits for the stream, then returns the counters of the launches since reset(). Throws what the first

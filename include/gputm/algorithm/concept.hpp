@@ -1,6 +1,7 @@
 // Floor 3: what an algorithm is. One file each; see CONTRIBUTING.md for how to add one.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
 
@@ -25,11 +26,22 @@ struct algorithm_traits {
   bool logs_read_only = true;    ///< read-only transactions fill a read log, and need capacity for it
 };
 
+/// Choices that belong to a memory.
+struct memory_options {
+  std::uint32_t words_per_lock = 1;     ///< elements under one lock: a power of two
+  std::uint32_t versions = 10;          ///< multi-version: versions kept of each element, at least 2
+  std::uint32_t record_entries = 1024;  ///< multi-version: commits that the record keeps, at least 2
+
+  /// log2 of words_per_lock.
+  constexpr std::uint32_t lock_shift() const { return static_cast<std::uint32_t>(std::countr_zero(words_per_lock)); }
+};
+
 /// What every transaction of a launch gets when it is constructed.
 template <class Globals>
 struct stm_environment {
   const region_table* regions;  ///< outlives the kernel
   Globals globals;              ///< the algorithm's own words
+  std::byte* launch_memory;     ///< what launch_bytes() asked for; null without it
   parts::log_space logs;
   std::uint32_t rank;  ///< of this thread in the grid: unique
 };
@@ -51,18 +63,20 @@ concept StmTransaction = requires(S& s, const region& r, std::uint32_t i, int& o
 /// An algorithm: a type that is never instantiated.
 ///   name                        its short name
 ///   traits                      constexpr algorithm_traits
-///   globals                     trivially copyable words for kernels (clocks, ...), filled from global_bytes
+///   globals                     trivially copyable words for kernels (clocks, ...)
 ///   transaction<K>              an StmTransaction that keeps K log entries in registers
-///   metadata_bytes(length, element_bytes, lock_shift)   per array; zero bytes are the initial state
-///   global_bytes                of memory shared by all arrays; zero bytes are the initial state
+///   global_bytes(options), make_globals(pointer, options)          memory shared by all arrays
+///   metadata_bytes(length, element_bytes, options)                 memory of one array
+///   launch_bytes(options, capacity)  optional: memory of one launch's workspace
+/// All of that memory is zero at first; zero must be a valid initial state.
 template <class A>
-concept Algorithm = requires(std::byte* p) {
+concept Algorithm = requires(std::byte* p, const memory_options& o) {
   { A::name } -> std::convertible_to<const char*>;
   { A::traits } -> std::convertible_to<algorithm_traits>;
   typename A::globals;
-  { A::global_bytes } -> std::convertible_to<std::size_t>;
-  { A::make_globals(p) } -> std::same_as<typename A::globals>;
-  { A::metadata_bytes(1u, 1u, 0u) } -> std::convertible_to<std::size_t>;
+  { A::global_bytes(o) } -> std::convertible_to<std::size_t>;
+  { A::make_globals(p, o) } -> std::same_as<typename A::globals>;
+  { A::metadata_bytes(1u, 1u, o) } -> std::convertible_to<std::size_t>;
 }
 &&StmTransaction<typename A::template transaction<2>>;
 

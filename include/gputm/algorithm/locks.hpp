@@ -19,10 +19,10 @@ struct locks {
   static constexpr const char* name = "locks";
   static constexpr algorithm_traits traits{.opaque = true, .in_place_writes = true, .needs_footprint = true};
   struct globals {};
-  static constexpr std::size_t global_bytes = 1;
-  static globals make_globals(std::byte*) { return {}; }
-  static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t, std::uint32_t lock_shift) {
-    return (((static_cast<std::size_t>(length) - 1) >> lock_shift) + 1) * sizeof(std::uint32_t);
+  static constexpr std::size_t global_bytes(const memory_options&) { return 0; }
+  static globals make_globals(std::byte*, const memory_options&) { return {}; }
+  static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t, const memory_options& o) {
+    return (((static_cast<std::size_t>(length) - 1) >> o.lock_shift()) + 1) * sizeof(std::uint32_t);
   }
 
   template <unsigned K>

@@ -44,11 +44,11 @@ struct basic_pr_stm {
   struct globals {
     std::uint64_t* clock;  ///< stamps handed out so far
   };
-  static constexpr std::size_t global_bytes = 128;
-  static globals make_globals(std::byte* p) { return {reinterpret_cast<std::uint64_t*>(p)}; }
+  static constexpr std::size_t global_bytes(const memory_options&) { return sizeof(std::uint64_t); }
+  static globals make_globals(std::byte* p, const memory_options&) { return {reinterpret_cast<std::uint64_t*>(p)}; }
   using priority = Priority;
-  static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t, std::uint32_t lock_shift) {
-    return (((static_cast<std::size_t>(length) - 1) >> lock_shift) + 1) * sizeof(word);
+  static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t, const memory_options& o) {
+    return (((static_cast<std::size_t>(length) - 1) >> o.lock_shift()) + 1) * sizeof(word);
   }
 
   template <unsigned K>

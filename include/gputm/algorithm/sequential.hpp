@@ -13,9 +13,9 @@ struct sequential {
   static constexpr const char* name = "sequential";
   static constexpr algorithm_traits traits{.opaque = true, .one_thread = true, .logs_read_only = false};
   struct globals {};
-  static constexpr std::size_t global_bytes = 1;
-  static globals make_globals(std::byte*) { return {}; }
-  static constexpr std::size_t metadata_bytes(std::uint32_t, std::uint32_t, std::uint32_t) { return 0; }
+  static constexpr std::size_t global_bytes(const memory_options&) { return 0; }
+  static globals make_globals(std::byte*, const memory_options&) { return {}; }
+  static constexpr std::size_t metadata_bytes(std::uint32_t, std::uint32_t, const memory_options&) { return 0; }
 
   template <unsigned K>
   class transaction {

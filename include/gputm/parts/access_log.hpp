@@ -135,13 +135,13 @@ class access_log {
     if (w == none) return false;
     const std::uint64_t payload = writes_.get(w).word[1];
     if constexpr (sizeof(T) <= 8) {
-      memcpy(&out, &payload, sizeof out);
+      memcpy(static_cast<void*>(&out), &payload, sizeof out);
     } else {
       constexpr std::uint32_t n = (sizeof(T) + 7) / 8;
       std::uint64_t words[n];
       for (std::uint32_t k = 0; k < n; ++k)
         words[k] = columns_[payload_start_ + static_cast<std::uint32_t>(payload) + k];
-      memcpy(&out, words, sizeof out);
+      memcpy(static_cast<void*>(&out), words, sizeof out);
     }
     return true;
   }
@@ -169,6 +169,21 @@ class access_log {
                        (head & none) << 32 | static_cast<std::uint32_t>(sizeof(T))}});
     locks_.set_word(lock_entry, 1, (head & ~std::uint64_t{none}) | w);
     return true;
+  }
+  /// Where each lock covers one element: calls visit(lock, element address, bytes, payload) for every written
+  /// one; payload(k) is the k-th 8-byte word of the value.
+  template <class Visit>
+  GPUTM_INLINE void each_written(Visit visit) const {
+    locks_.each(locks_.size(), [&](std::uint32_t, const log_entry<log_space::lock_words>& lock) {
+      const auto head = static_cast<std::uint32_t>(lock.word[1] & none);
+      if (head == none) return true;
+      const auto e = writes_.get(head);
+      const auto bytes = static_cast<std::uint32_t>(e.word[2]);
+      visit(reinterpret_cast<Word*>(lock.word[0]), e.word[0], bytes, [&](std::uint32_t k) {
+        return bytes <= 8 ? e.word[1] : columns_[payload_start_ + static_cast<std::uint32_t>(e.word[1]) + k];
+      });
+      return true;
+    });
   }
   /// Stores every deferred write, relaxed: the caller's fences order them.
   GPUTM_INLINE void write_back() const {

@@ -16,7 +16,11 @@ struct log_entry {
 
 template <unsigned W, unsigned K>
 class word_log {
+#if GPUTM_ON_DEVICE
   log_entry<W> first_[K];
+#else
+  log_entry<W> first_[K] = {};  // host compilers cannot see that no entry is used before it is set
+#endif
   log_columns columns_;
   std::uint32_t start_ = 0;  // the first column of this log
   std::uint32_t size_ = 0;

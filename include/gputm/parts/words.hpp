@@ -37,13 +37,13 @@ GPUTM_INLINE T load_element(const region& r, std::uint32_t index, simt::order o)
   if constexpr (words_in<T> == 1) {
     const word_of<T> w = simt::atomic(*p).load(o);
     T value;
-    memcpy(&value, &w, sizeof value);
+    memcpy(static_cast<void*>(&value), &w, sizeof value);
     return value;
   } else {
     word_of<T> w[words_in<T>];
     for (std::uint32_t k = 0; k < words_in<T>; ++k) w[k] = simt::atomic(p[k]).load(o);
     T value;
-    memcpy(&value, w, sizeof value);
+    memcpy(static_cast<void*>(&value), w, sizeof value);
     return value;
   }
 }

@@ -1,0 +1,5 @@
+#include "gputm/algorithm/jvstm_gpu.hpp"
+
+#include "suite.hpp"
+
+GPUTM_CONFORMANCE(jvstm_gpu, gputm::algorithm::jvstm_gpu)
