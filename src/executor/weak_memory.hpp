@@ -1,0 +1,144 @@
+// The weak-memory model of explore mode: a view-based operational model of C++ atomics with PTX scopes.
+//
+// Every location keeps the stores it has seen, in the order in which they were executed (that is its
+// modification order). Every thread keeps what it knows: per location the oldest store it may still read,
+// and per thread how much of that thread happens before its own next step. A release attaches what its
+// thread knows to the store; an acquire that reads the store learns it. So a load may return any store that
+// is not older than what its thread knows, and an access races with another one that neither is ordered
+// before it by happens-before nor is atomic at a scope that holds both threads.
+//
+// Limits: a load goes back 128 stores at most. Not modelled: load buffering (a load that reads a store of its own
+// future), modification orders other than the order of execution, accesses of different sizes to the same bytes
+// (reported).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "fiber.hpp"
+
+namespace gputm::host {
+
+class worker;
+
+/// What a thread knows, or a release publishes.
+struct knowledge {
+  std::vector<std::uint32_t> seen;   ///< by location: index of the oldest store that may still be read
+  std::vector<std::uint32_t> clock;  ///< by thread: accesses that happen before
+  void join(const knowledge& other);
+};
+using publication = std::shared_ptr<const knowledge>;
+
+/// An access as the hooks give it.
+struct request {
+  const void* address;
+  unsigned size;
+  simt::order order;
+  simt::scope scope;
+  bool plain;
+  op kind;
+  site at;
+};
+
+/// What a read-modify-write does with the value.
+struct modification {
+  simt::host::rmw_kind kind;
+  bool is_signed;
+  std::uint64_t operand;
+  std::uint64_t expected;
+  simt::order failure;
+};
+
+class weak_memory {
+ public:
+  explicit weak_memory(worker& owner) : owner_(owner) {}
+
+  void reset(std::uint32_t threads, std::uint32_t blocks);
+  /// These addresses mean something else from now on.
+  void forget(const shared_memory&);
+
+  std::uint64_t load(const request&);
+  void store(const request&, std::uint64_t value);
+  std::uint64_t modify(const request&, const modification&);
+  void fence(simt::order, simt::scope);
+  /// A barrier of these threads: each learns what the others know.
+  void join(const std::vector<fiber*>&);
+
+ private:
+  /// Who may use a publication: threads of the publisher's block, and all others. They differ where a
+  /// release is of block scope.
+  enum side : std::uint8_t { near, far };
+  template <class T>
+  using by_side = std::array<T, 2>;
+
+  struct thread {
+    knowledge now;
+    by_side<knowledge> acquirable;  ///< what relaxed loads have met, for an acquire fence to come
+    by_side<publication> fenced;    ///< what a release fence has published, for relaxed stores to come
+  };
+  struct stored {
+    std::uint64_t value = 0;
+    std::uint32_t block = 0;
+    simt::scope scope = simt::scope::system;
+    by_side<publication> published;
+  };
+  /// The last access of its kind by a thread.
+  struct access {
+    std::uint32_t thread, block, clock;
+    bool writes, plain;
+    simt::scope scope;
+    op kind;
+    site at;
+  };
+  struct location {
+    const void* address = nullptr;
+    unsigned size = 0;
+    site first;  ///< who created it, for reports
+    op first_kind{};
+    std::uint32_t dropped = 0;  ///< stores that were forgotten, at the front of the history
+    std::vector<stored> history;
+    std::vector<access> accesses;
+
+    std::uint32_t newest() const { return dropped + static_cast<std::uint32_t>(history.size()) - 1; }
+    const stored& at(std::uint32_t index) const { return history[index - dropped]; }
+  };
+  /// For each of eight aligned bytes, the index of its location plus one; 0: none yet.
+  using granule = std::array<std::uint32_t, 8>;
+
+  /// How far back a load may go: more than chance ever makes of it, few enough to keep long runs small.
+  static constexpr std::uint32_t window = 128;
+
+  thread& self();
+  location& locate(const request&);
+  location& create(const request&);
+  std::uint32_t index_of(const location& l) const { return static_cast<std::uint32_t>(&l - locations_.data()); }
+  void forget(const void* begin, std::size_t bytes);
+  bool is_private(const void*) const;
+
+  std::uint64_t load_one(const request&);
+  void store_one(const request&, std::uint64_t value);
+  std::uint32_t choose(location&, std::uint32_t oldest, const std::uint64_t* unwanted);
+  void read(location&, std::uint32_t index, const request&, simt::order);
+  void append(location&, const request&, std::uint64_t value, const stored* continued);
+  publication publish(side, const request&, const stored* continued);
+
+  void order_after_fences(simt::scope);
+  void check(location&, const request&, bool writes);
+  [[noreturn]] void fail_race(const access& before, const request&, bool too_narrow);
+  [[noreturn]] void fail_mixed(const location&, const request&);
+  [[noreturn]] void fail_misaligned(const request&);
+  [[noreturn]] void fail_changed(const location&, const request&);
+
+  worker& owner_;
+  std::vector<thread> threads_;  // by rank in the grid
+  std::unordered_map<std::uintptr_t, granule> granules_;
+  std::vector<location> locations_;  // the first used_ of them; the others keep their buffers
+  std::uint32_t used_ = 0;
+  std::vector<std::uint32_t> device_fences_;              // seen by the seq_cst fences of device scope so far
+  std::vector<std::vector<std::uint32_t>> block_fences_;  // and by those in each block, of any scope
+};
+
+}  // namespace gputm::host

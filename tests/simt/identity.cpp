@@ -1,0 +1,117 @@
+// Who a thread is, and what the lanes of a warp tell each other, in every mode.
+#include "support.hpp"
+
+namespace gputm::simt_test {
+namespace {
+
+class identity : public in_every_mode {};
+GPUTM_IN_EVERY_MODE(identity);
+
+TEST_P(identity, every_thread_of_the_grid_runs_once) {
+  std::vector<unsigned> runs(3 * 70, 0);
+  EXPECT_OK(run(3, 70, [&] {
+    ++runs[grid_thread_rank()];
+    check(grid_size() == 3 && block_size() == 70 && grid_threads() == 210, "sizes");
+    check(grid_thread_rank() == block_rank() * 70 + thread_rank(), "rank in the grid");
+    check(warp_rank() == thread_rank() / 32 && lane() == thread_rank() % 32 && warp_width() == 32, "warp");
+  }));
+  EXPECT_EQ(runs, std::vector<unsigned>(210, 1));
+}
+
+TEST_P(identity, warp_width_is_settable) {
+  for (unsigned width : {1u, 3u, 8u, 32u}) {
+    settings.warp_width = width;
+    EXPECT_OK(run(2, 20, [width] {
+      check(warp_width() == width && lane() == thread_rank() % width && warp_rank() == thread_rank() / width, "warp");
+      const std::uint32_t lanes = std::min(width, 20 - warp_rank() * width);
+      check(count(ballot(full_mask, true)) == lanes, "lanes that do not exist stay out");
+    }));
+  }
+}
+
+class collectives : public in_every_mode {};
+GPUTM_IN_EVERY_MODE(collectives);
+
+TEST_P(collectives, votes) {
+  EXPECT_OK(run(2, 64, [] {
+    check(ballot(full_mask, lane() % 2 == 1) == 0xaaaaaaaau, "ballot");
+    check(any(full_mask, lane() == 7) && !any(full_mask, false), "any");
+    check(all(full_mask, true) && !all(full_mask, lane() != 7), "all");
+  }));
+}
+
+TEST_P(collectives, shuffles_move_four_and_eight_bytes) {
+  EXPECT_OK(run(1, 64, [] {
+    check(shfl(full_mask, lane() * 3, 5) == 15, "from one lane");
+    const std::uint64_t wide = 0x100000000u * (lane() + 1);
+    check(shfl(full_mask, wide, 31 - lane()) == 0x100000000u * (32 - lane()), "mirrored, 8 bytes");
+    check(shfl_xor(full_mask, static_cast<float>(lane()), 1) == static_cast<float>(lane() ^ 1), "neighbours, float");
+    check(shfl(full_mask, lane(), 35) == 3, "the source lane wraps at 32");
+  }));
+}
+
+TEST_P(collectives, match_any_finds_equal_values) {
+  EXPECT_OK(run(1, 32, [] {
+    const mask_t expected = lane() % 3 == 0 ? 0x49249249u : lane() % 3 == 1 ? 0x92492492u : 0x24924924u;
+    check(match_any(full_mask, lane() % 3) == expected, "4 bytes");
+    check(match_any(full_mask, std::int64_t{-1} - lane() / 16) == (lane() < 16 ? 0xffffu : 0xffff0000u), "8 bytes");
+  }));
+}
+
+TEST_P(collectives, reduce_combines_in_lane_order) {
+  EXPECT_OK(run(2, 40, [] {
+    const std::uint32_t sum = reduce(full_mask, lane(), [](auto a, auto b) { return a + b; });
+    check(sum == (warp_rank() == 0 ? 496u : 28u), "sum; the second warp is short");
+    check(reduce(full_mask, lane(), [](auto a, auto) { return a; }) == 0, "first");
+    check(reduce(full_mask, lane(), [](auto, auto b) { return b; }) == (warp_rank() == 0 ? 31u : 7u), "last");
+  }));
+}
+
+TEST_P(collectives, disjoint_masks_meet_apart) {
+  EXPECT_OK(run(1, 32, [] {
+    const mask_t mine = lane() < 10 ? 0x3ffu : ~0x3ffu;
+    for (int i = 0; i < 5; ++i) check(ballot(mine, lane() % 2 == 0) == (0x55555555u & mine), "ballot of a part");
+    check(ballot(full_mask, true) == full_mask, "all together again");
+  }));
+}
+
+TEST_P(collectives, a_fast_lane_may_be_one_operation_ahead) {
+  EXPECT_OK(run(1, 32, [] {
+    if (lane() < 4) {  // the others are at the full ballot already
+      for (std::uint32_t i = 0; i < 20; ++i) check(shfl(0xf, i + lane(), 2) == i + 2, "shfl of four lanes");
+    }
+    check(ballot(full_mask, lane() < 4) == 0xf, "ballot of all");
+  }));
+}
+
+TEST_P(collectives, lanes_that_have_returned_are_not_waited_for) {
+  EXPECT_OK(run(1, 32, [] {
+    if (lane() % 2 == 1) return;
+    check(ballot(full_mask, true) == 0x55555555u, "ballot of those who stay");
+    check(all(full_mask, true), "all of those who stay");
+    sync_warp();
+  }));
+}
+
+TEST_P(collectives, the_full_mask_is_the_mask_of_the_lanes_that_exist) {
+  EXPECT_OK(run(1, 6, [] {
+    const mask_t mask = lane() < 3 ? full_mask : 0x3fu;
+    check(ballot(mask, lane() > 3) == 0x30u, "all lanes have met");
+  }));
+}
+
+TEST_P(collectives, one_lane_meets_itself) {
+  EXPECT_OK(run(1, 5, [] {
+    check(ballot(1u << lane(), true) == 1u << lane(), "alone");
+    check(shfl(1u << lane(), 7, lane()) == 7, "from itself");
+  }));
+}
+
+TEST(masks, arithmetic) {
+  EXPECT_EQ(count(0xf0f0u), 8u);
+  EXPECT_EQ(lowest(0xf0f0u), 4u);
+  EXPECT_EQ(lowest(0u), 32u);
+}
+
+}  // namespace
+}  // namespace gputm::simt_test
