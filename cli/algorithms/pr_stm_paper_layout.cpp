@@ -1,0 +1,4 @@
+#include "gputm/algorithm/pr_stm.hpp"
+#include "../registration.hpp"
+
+GPUTM_CLI_ALGORITHM(pr_stm_paper_layout, gputm::algorithm::pr_stm_paper_layout, algorithm, "PR-STM with the paper's priorities and 32-bit lock words, whose versions wrap")

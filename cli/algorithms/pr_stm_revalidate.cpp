@@ -1,0 +1,4 @@
+#include "gputm/algorithm/pr_stm.hpp"
+#include "../registration.hpp"
+
+GPUTM_CLI_ALGORITHM(pr_stm_revalidate, gputm::algorithm::pr_stm_revalidate, algorithm, "PR-STM, opaque: every read validates all reads before it")

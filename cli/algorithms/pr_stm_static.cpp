@@ -1,0 +1,4 @@
+#include "gputm/algorithm/pr_stm.hpp"
+#include "../registration.hpp"
+
+GPUTM_CLI_ALGORITHM(pr_stm_static, gputm::algorithm::pr_stm_static, algorithm, "PR-STM with the paper's priorities: rank, for ever")

@@ -1,0 +1,2 @@
+#include "commands.hpp"
+namespace gputm::cli { int check(const check_request&) { return 0; } }

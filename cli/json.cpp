@@ -1,0 +1,103 @@
+#include "json.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "commit.hpp"
+#include "libitm_bank.hpp"
+#include "text.hpp"
+
+namespace gputm::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json plain(double x) {
+  if (x == std::floor(x) && std::fabs(x) < 9e15) return static_cast<std::int64_t>(x);
+  return x;
+}
+
+json parameters_of(const run_record& r) {
+  json p = json::object();
+  for (const point::entry& e : r.parameters->entries) {
+    std::string name = e.name;
+    for (char& c : name)
+      if (c == '-') c = '_';
+    if (e.flag)
+      p[name] = e.value.whole != 0;
+    else if (e.name == "blocks")
+      p[name] = r.measured.blocks;
+    else if (e.name == "threads")
+      p[name] = r.measured.threads;
+    else if (e.name == "os-threads")
+      p[name] = r.os_threads;
+    else if (e.value.text == "auto")
+      continue;
+    else
+      p[name] = e.whole ? json(e.value.whole) : plain(e.value.real);
+  }
+  if (r.algorithm->name == "libitm") p["itm_method"] = workloads::libitm_method();
+  return p;
+}
+
+json object_of(const run_record& r, const std::string& command) {
+  const statistics& s = r.measured.stats;
+  json aborts = json::object();
+  for (unsigned k = 1; k < abort_reasons; ++k) aborts[name(static_cast<abort_reason>(k))] = s.aborts[k];
+  json o{{"workload", r.workload},
+         {"algorithm", r.algorithm->name},
+         {"device", r.device},
+         {"device_name", r.device_name},
+         {"commit", commit()},
+         {"command", command},
+         {"parameters", parameters_of(r)},
+         {"commits", s.commits},
+         {"read_only_commits", s.read_only_commits},
+         {"aborts", aborts},
+         {"read_only_aborts", s.read_only_aborts},
+         {"seconds", r.measured.seconds},
+         {"commits_per_second", r.measured.commits_per_second()},
+         {"aborts_per_commit", s.aborts_per_commit()},
+         {"invariant_ok", r.measured.ok},
+         {"invariant", r.measured.invariant},
+         {"isolated", r.algorithm->traits.isolated}};
+  if (!r.failed.empty()) o["error"] = r.failed;
+  return o;
+}
+
+}  // namespace
+
+std::string_view commit() { return GPUTM_COMMIT; }
+
+json_file::json_file(std::string path, std::string command) : path_(std::move(path)), command_(std::move(command)) {
+  if (path_.empty()) return;
+  file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "w");
+  if (!file_) throw usage_error("--json '" + path_ + "' cannot be written: " + std::strerror(errno));
+  std::fputs("[", file_);
+}
+void json_file::add(const run_record& r) {
+  if (!file_) return;
+  const std::string text = object_of(r, command_).dump(-1, ' ', false, json::error_handler_t::replace);
+  std::fprintf(file_, "%s\n%s", first_ ? "" : ",", text.c_str());
+  std::fflush(file_);
+  first_ = false;
+}
+void json_file::close() {
+  if (!file_) return;
+  std::fputs("\n]\n", file_);
+  std::fflush(file_);
+  const bool failed = std::ferror(file_) != 0;
+  if (file_ != stdout) std::fclose(file_);
+  file_ = nullptr;
+  if (failed) throw usage_error("--json '" + path_ + "' could not be written to the end");
+}
+json_file::~json_file() {
+  try {
+    close();
+  } catch (const usage_error&) {  // the exception that is under way says more
+  }
+}
+
+}  // namespace gputm::cli

@@ -1,0 +1,2 @@
+#include "commands.hpp"
+namespace gputm::cli { int list(const list_request&) { return 0; } }

@@ -1,0 +1,131 @@
+#include "workload_table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "text.hpp"
+
+namespace gputm::cli {
+namespace {
+
+using workloads::measurement;
+
+constexpr std::uint64_t any32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t any64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t most_entries = 1u << 22;  // of a read or write set
+
+launch_config shape_of(const point& p) {
+  launch_config c;
+  c.blocks = p.whole32("blocks");
+  c.threads = p.whole32("threads");
+  c.patience.updating = p.whole32("patience-updating");
+  c.patience.read_only = p.whole32("patience-rot");
+  c.patience.stuck_ns = static_cast<std::uint64_t>(p.real("stuck-seconds") * 1e9);
+  return c;
+}
+
+setting words_per_lock() {
+  return whole_setting("words-per-lock", "1", 1, 1u << 31, "elements under one lock, a power of two");
+}
+
+// ---- bank
+
+std::vector<setting> bank_settings() {
+  return {
+      whole_setting("accounts", "6000", 2, max_elements, "accounts of the bank"),
+      real_setting("rot", "0", 0, 100, "percent of transactions that are read-only"),
+      whole_setting("rot-reads", "0", 0, max_elements, "accounts that a read-only transaction sums; 0: all"),
+      whole_setting("accounts-per-transaction", "2", 1, most_entries, "accounts that an update touches"),
+      flag_setting("sharded", "every client has accounts of its own: no conflicts"),
+      words_per_lock(),
+      whole_setting("read-capacity", "", 1, most_entries, "the same as --reads"),
+  };
+}
+std::string bank_why_not(const algorithm_entry& a) { return a.bank ? "" : "it has no bank"; }
+
+measurement run_bank(const algorithm_entry& a, const device& d, const point& p, effort e) {
+  workloads::bank_options o;
+  o.accounts = p.whole("accounts");
+  o.rot = p.real("rot");
+  o.rot_reads = p.whole("rot-reads");
+  o.accounts_per_transaction = p.whole32("accounts-per-transaction");
+  o.sharded = p.whole("sharded");
+  o.words_per_lock = p.whole32("words-per-lock");
+  o.reads = std::max(p.whole32("reads"), p.whole32("read-capacity"));
+  o.writes = p.whole32("writes");
+  o.seed = p.whole("seed");
+  o.amount = {p.whole("transactions"), p.real("seconds")};
+  o.launch = shape_of(p);
+  if (e == effort::warm_up) o.amount = {std::min<std::uint64_t>(o.amount.transactions, 10'000), o.amount.seconds / 20};
+  return a.bank(d, o);
+}
+
+// ---- producers and consumers
+
+std::vector<setting> producer_consumer_settings() {
+  return {
+      whole_setting("producers", "10", 1, parts::max_threads, "threads that write values"),
+      whole_setting("consumers", "20", 1, parts::max_threads, "threads that take them"),
+      whole_setting("values", "100000", 1, std::uint64_t{1} << 36, "values of each producer"),
+      whole_setting("buffer", "64", 1, max_elements, "values that the buffer holds"),
+      words_per_lock(),
+  };
+}
+std::string producer_consumer_why_not(const algorithm_entry& a) {
+  if (a.producer_consumer) return "";
+  return a.traits.one_thread ? "one thread cannot be both producer and consumer" : "it runs the bank only";
+}
+
+measurement run_producer_consumer(const algorithm_entry& a, const device& d, const point& p, effort e) {
+  workloads::producer_consumer_options o;
+  o.producers = p.whole32("producers");
+  o.consumers = p.whole32("consumers");
+  o.values = p.whole("values");
+  o.buffer = p.whole32("buffer");
+  o.words_per_lock = p.whole32("words-per-lock");
+  o.launch = shape_of(p);
+  // nothing isolates it, so its counters may come to say that all should wait
+  if (!a.traits.isolated) o.launch.patience.stuck_ns = std::min<std::uint64_t>(o.launch.patience.stuck_ns, 1'000'000'000);
+  if (e == effort::warm_up) o.values = std::min<std::uint64_t>(o.values, 100);
+  return a.producer_consumer(d, o);
+}
+
+}  // namespace
+
+const std::vector<workload_entry>& workload_table() {
+  static const std::vector<workload_entry> all{
+      {"bank", "transfers between random accounts, and audits that must see the total", bank_settings(), true,
+       bank_why_not, run_bank},
+      {"producer_consumer", "threads that pass values through a bounded buffer", producer_consumer_settings(), false,
+       producer_consumer_why_not, run_producer_consumer},
+  };
+  return all;
+}
+
+const workload_entry& find_workload(std::string_view name) {
+  std::vector<std::string> names;
+  for (const workload_entry& w : workload_table()) {
+    if (w.name == name) return w;
+    names.emplace_back(w.name);
+  }
+  throw usage_error("no workload is called '" + std::string(name) + "'; there are " + join(names, ", "));
+}
+
+std::vector<setting> common_settings() {
+  return {
+      choice_setting("blocks", 1, any32, "blocks of the grid; auto: gputm chooses"),
+      choice_setting("threads", 1, 1024, "threads in a block; auto: gputm chooses"),
+      whole_setting("transactions", "", 1, any64, "how many transactions to run, in total"),
+      real_setting("seconds", "1", 0.001, 1e6, "how long to run"),
+      whole_setting("seed", "1", 0, any64, "of the random numbers"),
+      choice_setting("reads", 1, most_entries, "elements that a transaction may read; auto: what it needs"),
+      choice_setting("writes", 1, most_entries, "elements that a transaction may write; auto: what it needs"),
+      whole_setting("versions", "", 1, any32, "versions of each element, of multi-version algorithms"),
+      whole_setting("record", "", 1, any32, "entries of the commit record, of multi-version algorithms"),
+      whole_setting("patience-updating", "64", 0, any32, "aborts after which an update counts as starving; 0: never"),
+      whole_setting("patience-rot", "3", 0, any32, "the same for a read-only transaction"),
+      real_setting("stuck-seconds", "10", 0.001, 1e6, "seconds without any commit after which a run gives up"),
+  };
+}
+
+}  // namespace gputm::cli

@@ -1,0 +1,34 @@
+// The workloads of `bench`: their options, and how an algorithm runs one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry.hpp"
+#include "settings.hpp"
+
+namespace gputm::cli {
+
+enum class effort : std::uint8_t {
+  warm_up,  ///< a small part of it, so that the measured run meets a warm device
+  full
+};
+
+struct workload_entry {
+  std::string_view name, about;
+  std::vector<setting> settings;
+  bool open_ended;  ///< runs for a number of transactions or for a time; else its own options say how much
+  /// Why the algorithm cannot run it; empty if it can.
+  std::string (*why_not)(const algorithm_entry&);
+  workloads::measurement (*run)(const algorithm_entry&, const device&, const point&, effort);
+};
+
+const std::vector<workload_entry>& workload_table();
+/// Throws usage_error, with the names there are.
+const workload_entry& find_workload(std::string_view name);
+
+/// Options of every workload.
+std::vector<setting> common_settings();
+
+}  // namespace gputm::cli

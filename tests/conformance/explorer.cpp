@@ -1,0 +1,75 @@
+#include "explorer.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+namespace gputm::conformance {
+
+/// Hands out poisoned memory, and knows what has not been given back.
+struct explorer::backend final : gputm::backend {
+  host::config base, config;
+  host::executor executor;
+  host::report last;
+  std::size_t live = 0;
+
+  device_kind kind() const override { return device_kind::host; }
+  std::string name() const override { return "host, exploring"; }
+  std::uint32_t multiprocessors() const override { return 1; }
+  std::uint32_t warp_width() const override { return config.warp_width; }
+  std::uint32_t max_resident_blocks() const override { return 64; }
+  void* allocate(std::size_t bytes) override {
+    void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (!p) throw out_of_memory("no " + std::to_string(bytes) + " bytes left");
+    std::memset(p, 0xCD, bytes);
+    ++live;
+    return p;
+  }
+  void free(void* p) noexcept override {
+    --live;
+    std::free(p);
+  }
+  void* create_stream() override { return nullptr; }
+  void destroy_stream(void*) noexcept override {}
+  void synchronize(void*) override {}
+  void copy_to_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void copy_from_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill_zero(void*, void* p, std::size_t bytes) override { std::memset(p, 0, bytes); }
+  void run_host(std::uint32_t blocks, std::uint32_t threads, const std::function<void()>& thread_main) override {
+    last = executor.run(config, blocks, threads, thread_main);
+    if (!last) throw schedule_failed(std::string(host::name(last.result)) + ": " + last.what);
+  }
+};
+
+explorer::explorer(bool weak) : backend_(std::make_shared<backend>()) {
+  backend_->base.weak_memory = weak;
+  backend_->base.stack_bytes = 128 * 1024;
+}
+
+search_result explorer::search(void (*property)(const venue&), std::uint64_t seed, std::uint64_t first,
+                               std::uint64_t count) {
+  search_result found;
+  for (std::uint64_t i = first; i < first + count && !found.failed; ++i) {
+    ++found.schedules;
+    host::config base = backend_->base;
+    base.warp_width = i % 3 == 0 ? 2 : 32;
+    base.pct_length = i % 2 ? 400 : 2000;
+    backend_->config = host::portfolio(base, seed, i);
+    venue v{device(backend_), base.weak_memory ? mode::weak : mode::explore};
+    v.seed = backend_->config.seed;
+    v.round = i;
+    v.fair = backend_->config.schedule != host::scheduler::pct;
+    try {
+      property(v);
+      require_equal(backend_->live, 0u, "device allocations that were not given back");
+    } catch (const std::exception& e) {
+      found.failed = true;
+      found.index = i;
+      found.what = std::string(e.what()) + "\n  schedule: " + host::name(backend_->config.schedule) + ", seed " +
+                   std::to_string(seed) + ", index " + std::to_string(i);
+    }
+  }
+  return found;
+}
+
+}  // namespace gputm::conformance

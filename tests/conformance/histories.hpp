@@ -1,0 +1,102 @@
+// Recorded histories of random programs, explained by a serial order or not at all.
+#pragma once
+
+#include <span>
+
+#include "venue.hpp"
+
+namespace gputm::conformance {
+
+/// A transaction that is a list of accesses.
+struct program {
+  static constexpr std::uint32_t most = 8;
+  struct step {
+    std::uint8_t element;
+    bool write;
+    bool wide;  ///< of the second array
+  };
+  step steps[most];
+  std::uint32_t count;
+  std::uint32_t number;
+  bool cancels;
+  bool reads_only;
+};
+
+/// Executes programs. What is written identifies its writer: number of the program, number of the step.
+struct interpreter {
+  array<std::uint64_t> narrow;
+  array<std::uint64_t> wide;
+
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, const program& p) const {
+    for (std::uint32_t k = 0; k < p.count; ++k) {
+      const array<std::uint64_t>& a = p.steps[k].wide ? wide : narrow;
+      touch(a[p.steps[k].element]);
+    }
+  }
+  GPUTM_FN bool read_only(const program& p) const { return p.reads_only; }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, const program& p) const {
+    for (std::uint32_t k = 0; k < p.count; ++k) {
+      const program::step at = p.steps[k];
+      const array<std::uint64_t>& a = at.wide ? wide : narrow;
+      if (at.write) {
+        GPUTM_TRY(tx.store(a[at.element], std::uint64_t{p.number} * program::most + k + 1));
+      } else {
+        GPUTM_TRY([[maybe_unused]] std::uint64_t ignored, tx.load(a[at.element]));
+      }
+    }
+    return p.cancels ? gputm::cancel : gputm::commit;
+  }
+};
+
+inline std::vector<program> some_programs(const venue& v, std::uint32_t count, std::uint32_t elements, bool may_cancel) {
+  dice d(v.seed);
+  std::vector<program> all(count);
+  for (std::uint32_t n = 0; n < count; ++n) {
+    program& p = all[n];
+    p = {};
+    p.number = n;
+    p.count = 1 + d.below(v.pick(4u, program::most, program::most));
+    p.reads_only = d.below(3) == 0;
+    p.cancels = may_cancel && d.below(8) == 0;
+    for (std::uint32_t k = 0; k < p.count; ++k)
+      p.steps[k] = {static_cast<std::uint8_t>(d.below(elements)), !p.reads_only && d.below(2) == 0, d.below(4) == 0};
+  }
+  return all;
+}
+
+inline void require_explained(const history::history& h, history::level level, bool thorough) {
+  history::options o;
+  o.level = level;
+  if (!thorough) o.work_bound = 20'000'000;
+  const history::verdict found = history::check(h, o);
+  if (found.ok || (!thorough && found.found == history::finding::undetermined)) return;
+  throw violated("the history is not " + std::string(level == history::level::opaque ? "opaque" : "strict") + ": " +
+                 found.what);
+}
+
+template <class A>
+void histories_are_explained(const venue& v) {
+  scene<A> on(v, locking(v));
+  const std::uint32_t elements = v.pick(3u, 12u, 60u);
+  auto narrow = on.tm.template allocate<std::uint64_t>(elements);
+  auto wide = on.tm.template allocate<std::uint64_t>(elements);
+  const auto programs = some_programs(v, v.pick(5u, 800u, 4000u), elements, !A::traits.in_place_writes);
+  launch_config shape = v.shape();
+  shape.history_words = v.pick(4096u, 1u << 16, 1u << 14);
+  if (v.how == mode::gpu) shape.blocks = 8;
+  history::history h;
+  run<with_history>(on.s, on.tm, programs, interpreter{narrow, wide}, {.reads = program::most, .writes = program::most},
+                    shape, &h);
+  std::uint64_t ended = 0;
+  for (const history::transaction& t : h.transactions) ended += t.how != history::transaction::ended::aborted;
+  require_equal(ended, programs.size(), "attempts in the history that took effect");
+  for (auto a : {narrow, wide}) {
+    const auto values = on.tm.read(on.s, a);
+    for (std::uint32_t i = 0; i < elements; ++i) h.final[{a.handle() & 255u, i}] = values[i];
+  }
+  require_explained(h, A::traits.opaque ? history::level::opaque : history::level::strict, v.exploring());
+}
+
+}  // namespace gputm::conformance

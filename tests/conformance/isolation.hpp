@@ -1,0 +1,262 @@
+// Isolation: the anomalies that a serial order rules out, one by one.
+#pragma once
+
+#include "atomicity.hpp"
+
+namespace gputm::conformance {
+
+/// Each reads both words of a pair and, if both are set, clears one of them. Serially one always stays set.
+struct clear_one {
+  array<std::uint32_t> words;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t in) const {
+    touch(words[in / 2 * 2]);
+    touch(words[in / 2 * 2 + 1]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
+    GPUTM_TRY(std::uint32_t a, tx.load(words[in / 2 * 2]));
+    GPUTM_TRY(std::uint32_t b, tx.load(words[in / 2 * 2 + 1]));
+    if (a + b < 2) return gputm::cancel;
+    GPUTM_TRY(tx.store(words[in], 0u));
+    return gputm::commit;
+  }
+};
+
+template <class A>
+void no_write_skew(const venue& v) {
+  scene<A> on(v);
+  const std::uint32_t pairs = v.pick(1u, 2000u, 100'000u);
+  auto words = on.tm.template allocate<std::uint32_t>(2 * pairs, 1u);
+  std::vector<std::uint32_t> inputs(2 * pairs);
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) inputs[i] = i;
+  const auto done = run(on.s, on.tm, inputs, clear_one{words}, {.reads = 2, .writes = 1}, v.threads(2));
+  require_equal(done.stats.commits, pairs, "one of each pair is cleared; commits");
+  const auto after = on.tm.read(on.s, words);
+  for (std::uint32_t p = 0; p < pairs; ++p)
+    require_equal(after[2 * p] + after[2 * p + 1], 1u, "write skew: words of a pair that stayed set");
+}
+
+struct increment {
+  array<std::uint32_t> words;
+  using result_type = std::uint32_t;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t i) const {
+    touch(words[i]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t i) const {
+    GPUTM_TRY(std::uint32_t n, tx.load(words[i]));
+    tx.result(n);
+    GPUTM_TRY(tx.store(words[i], n + 1));
+    return gputm::commit;
+  }
+};
+
+/// No update is lost, and each result is the one of the attempt that committed: what the increments of one
+/// word found before them is 0, 1, 2, ... in some order.
+template <class A>
+void no_lost_update(const venue& v) {
+  scene<A> on(v, locking(v));
+  const std::uint32_t n = v.pick(2u, 8u, 500u);
+  auto words = on.tm.template allocate<std::uint32_t>(n);
+  std::vector<std::uint32_t> inputs(v.pick(5u, 8000u, 200'000u));
+  dice d(v.seed);
+  for (std::uint32_t& i : inputs) i = d.below(n);
+  const auto done = run(on.s, on.tm, inputs, increment{words}, {.reads = 1, .writes = 1}, v.shape());
+  outcomes_and_counters_agree(done, inputs.size());
+  std::vector<std::vector<bool>> found(n, std::vector<bool>(inputs.size()));
+  std::vector<std::uint32_t> count(n);
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    require(done.results[k] < inputs.size() && !found[inputs[k]][done.results[k]], "two increments found one value");
+    found[inputs[k]][done.results[k]] = true;
+    ++count[inputs[k]];
+  }
+  const auto after = on.tm.read(on.s, words);
+  for (std::uint32_t i = 0; i < n; ++i) require_equal(after[i], count[i], "increments of a word");
+}
+
+/// Increments every word of a set: bit i of the input stands for word i.
+struct increment_set {
+  array<std::uint32_t> words;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t in) const {
+    for (std::uint32_t i = 0; in >> i != 0; ++i)
+      if (in >> i & 1) touch(words[i]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
+    for (std::uint32_t i = 0; in >> i != 0; ++i) {
+      if (!(in >> i & 1)) continue;
+      GPUTM_TRY(std::uint32_t n, tx.load(words[i]));
+      GPUTM_TRY(tx.store(words[i], n + 1));
+    }
+    return gputm::commit;
+  }
+};
+
+/// The same with sets that overlap in part, so that locks are stolen while others are kept.
+template <class A>
+void no_lost_update_of_sets(const venue& v) {
+  scene<A> on(v);
+  const std::uint32_t n = v.pick(3u, 10u, 24u);
+  auto words = on.tm.template allocate<std::uint32_t>(n);
+  std::vector<std::uint32_t> inputs(v.pick(6u, 4000u, 100'000u));
+  dice d(v.seed);
+  for (std::uint32_t& in : inputs) in = 1 + d.below((1u << n) - 1);
+  const auto done = run(on.s, on.tm, inputs, increment_set{words}, {.reads = n, .writes = n}, v.shape());
+  require_equal(done.stats.commits, inputs.size(), "commits");
+  const auto after = on.tm.read(on.s, words);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    std::uint32_t count = 0;
+    for (std::uint32_t in : inputs) count += in >> i & 1;
+    require_equal(after[i], count, "increments of a word");
+  }
+}
+
+/// Writers pass through a value that nobody may see: kind 0 overwrites it, kind 1 cancels after it.
+struct hide {
+  array<std::uint32_t> words;
+  alarm wrong;
+  bool opaque;
+  using result_type = std::uint32_t;
+  static constexpr std::uint32_t secret = 0xbad;
+
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t) const {
+    touch(words[0]);
+    touch(words[1]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t kind) const {
+    if (kind >= 2) {
+      GPUTM_TRY(std::uint32_t a, tx.load(words[kind % 2]));
+      wrong.raise_if(a == secret);
+      tx.result(a);
+      return gputm::commit;
+    }
+    GPUTM_TRY(tx.store(words[0], secret));
+    GPUTM_TRY(tx.store(words[1], secret));
+    if (kind == 1) return gputm::cancel;
+    GPUTM_TRY(tx.store(words[0], 7u));
+    GPUTM_TRY(tx.store(words[1], 7u));
+    return gputm::commit;
+  }
+};
+
+/// Not opacity: no algorithm shows what has not been committed, not even to an attempt that will abort,
+/// unless it stores in place.
+template <class A>
+void no_dirty_read(const venue& v) {
+  scene<A> on(v, locking(v));
+  auto words = on.tm.template allocate<std::uint32_t>(2);
+  scratch seen(on.s, 1);
+  std::vector<std::uint32_t> inputs(v.pick(5u, 6000u, 100'000u));
+  dice d(v.seed);
+  for (std::uint32_t& k : inputs) {
+    k = d.below(4);
+    if (A::traits.in_place_writes && k == 1) k = 0;  // decides to cancel after it has stored
+  }
+  const auto done = run(on.s, on.tm, inputs, hide{words, seen.alarm(), true}, {.reads = 2, .writes = 2}, v.shape());
+  outcomes_and_counters_agree(done, inputs.size());
+  require_equal(seen.value(), 0u, "reads of a value that was never committed");
+}
+
+/// Writers keep all words equal; readers read them all twice.
+struct keep_equal {
+  array<std::uint32_t> words;
+  alarm wrong;
+  bool opaque;
+  using result_type = std::uint32_t;
+
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t) const {
+    for (std::uint32_t i = 0; i < words.size(); ++i) touch(words[i]);
+  }
+  GPUTM_FN bool read_only(std::uint32_t in) const { return in % 4 == 1; }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
+    const std::uint32_t n = words.size();
+    if (in % 2 == 0) {  // a blind write of everything, in one direction or the other
+      for (std::uint32_t i = 0; i < n; ++i) {
+        GPUTM_TRY(tx.store(words[in % 4 == 0 ? i : n - 1 - i], in + 1));
+      }
+      return gputm::commit;
+    }
+    GPUTM_TRY(std::uint32_t first, tx.load(words[0]));
+    bool same = true;
+    for (std::uint32_t i = 0; i < 2 * n; ++i) {
+      GPUTM_TRY(std::uint32_t a, tx.load(words[i % n]));
+      same = same && a == first;
+    }
+    wrong.raise_if(opaque && !same);
+    tx.result(same ? 1u : 0u);
+    if (in % 4 == 1) return gputm::commit;
+    GPUTM_TRY(tx.store(words[0], first));  // changes nothing, but is an update
+    return gputm::commit;
+  }
+};
+
+template <class A>
+void reads_are_repeatable_and_consistent(const venue& v) {
+  scene<A> on(v, locking(v));
+  const std::uint32_t n = v.pick(2u, 9u, 9u);
+  auto words = on.tm.template allocate<std::uint32_t>(n, 1u);
+  scratch seen(on.s, 1);
+  std::vector<std::uint32_t> inputs(v.pick(4u, 6000u, 60'000u));
+  dice d(v.seed);
+  for (std::uint32_t& k : inputs) k = d.below(1u << 20);
+  const auto done = run(on.s, on.tm, inputs, keep_equal{words, seen.alarm(), A::traits.opaque},
+                        {.reads = 2 * n + 1, .writes = n}, v.shape());
+  outcomes_and_counters_agree(done, inputs.size());
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    require(inputs[k] % 2 == 0 || done.results[k], "a committed transaction saw words of different writers");
+  require_equal(seen.value(), 0u, "attempts that saw words of different writers");
+  const auto after = on.tm.read(on.s, words);
+  for (std::uint32_t w : after) require_equal(w, after[0], "blind writers mixed");
+}
+
+/// Independent reads of independent writes: two readers may not see two writes in opposite orders.
+struct write_or_read_pair {
+  array<std::uint32_t> words;  // pairs
+  using result_type = std::uint32_t;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t in) const {
+    touch(words[in / 4 * 2]);
+    touch(words[in / 4 * 2 + 1]);
+  }
+  GPUTM_FN bool read_only(std::uint32_t in) const { return in % 4 >= 2; }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
+    const std::uint32_t at = in / 4 * 2;
+    if (in % 4 < 2) {
+      GPUTM_TRY(tx.store(words[at + in % 4], 1u));
+      return gputm::commit;
+    }
+    GPUTM_TRY(std::uint32_t first, tx.load(words[at + in % 2]));
+    GPUTM_TRY(std::uint32_t second, tx.load(words[at + 1 - in % 2]));
+    tx.result(in % 2 ? second | first << 1 : first | second << 1);
+    return gputm::commit;
+  }
+};
+
+template <class A>
+void readers_agree_on_the_order_of_writes(const venue& v) {
+  scene<A> on(v);
+  const std::uint32_t pairs = v.pick(1u, 1500u, 50'000u);
+  auto words = on.tm.template allocate<std::uint32_t>(2 * pairs);
+  std::vector<std::uint32_t> inputs(4 * pairs);
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) inputs[i] = i;
+  if (!v.exploring()) {  // the four of a group on different warps
+    dice d(v.seed);
+    for (std::size_t i = inputs.size(); i > 1; --i) std::swap(inputs[i - 1], inputs[d.below(static_cast<unsigned>(i))]);
+  }
+  const auto done = run(on.s, on.tm, inputs, write_or_read_pair{words}, {.reads = 2, .writes = 1}, v.threads(4));
+  outcomes_and_counters_agree(done, inputs.size());
+  std::vector<std::uint32_t> seen(pairs);
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k] % 4 >= 2) seen[inputs[k] / 4] |= 1u << done.results[k];
+  for (std::uint32_t s : seen) require((s & 0b0110) != 0b0110, "two readers saw two writes in opposite orders");
+}
+
+}  // namespace gputm::conformance

@@ -1,0 +1,3 @@
+#include "suite.hpp"
+
+GPUTM_CONFORMANCE(pr_stm, gputm::algorithm::pr_stm)

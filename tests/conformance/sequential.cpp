@@ -1,0 +1,3 @@
+#include "suite.hpp"
+
+GPUTM_CONFORMANCE(sequential, gputm::algorithm::sequential)

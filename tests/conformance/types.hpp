@@ -1,0 +1,170 @@
+// Elements of any trivially copyable type, several arrays in one transaction, any number of elements a lock.
+#pragma once
+
+#include "venue.hpp"
+
+namespace gputm::conformance {
+
+/// N fields that a transaction always changes together.
+template <class Field, unsigned N>
+struct fields {
+  Field f[N] = {};
+  GPUTM_FN bool all(Field x) const {
+    bool same = true;
+    for (unsigned k = 0; k < N; ++k) same = same && f[k] == x;
+    return same;
+  }
+  GPUTM_FN void set(Field x) {
+    for (unsigned k = 0; k < N; ++k) f[k] = x;
+  }
+};
+using bytes_1 = fields<std::uint8_t, 1>;
+using bytes_2 = fields<std::uint16_t, 1>;
+using bytes_3 = fields<std::uint8_t, 3>;
+using bytes_4 = fields<float, 1>;
+using bytes_6 = fields<std::uint16_t, 3>;
+using bytes_8 = fields<double, 1>;
+using bytes_12 = fields<std::uint32_t, 3>;
+using bytes_24 = fields<std::uint64_t, 3>;
+using bytes_40 = fields<std::uint64_t, 5>;
+static_assert(sizeof(bytes_3) == 3 && sizeof(bytes_6) == 6 && sizeof(bytes_12) == 12 && sizeof(bytes_40) == 40);
+
+/// Adds one to element i of every array.
+struct count_everywhere {
+  array<bytes_1> a1;
+  array<bytes_2> a2;
+  array<bytes_3> a3;
+  array<bytes_4> a4;
+  array<bytes_6> a6;
+  array<bytes_8> a8;
+  array<bytes_12> a12;
+  array<bytes_24> a24;
+  array<bytes_40> a40;
+  alarm wrong;
+  bool opaque;
+  using result_type = std::uint32_t;
+
+  template <class Visit>
+  GPUTM_FN bool each(const Visit& visit) const {
+    return visit(a40) && visit(a1) && visit(a2) && visit(a3) && visit(a4) && visit(a6) && visit(a8) && visit(a12) &&
+           visit(a24);
+  }
+  template <class Touch>
+  struct toucher {
+    Touch& touch;
+    std::uint32_t i;
+    template <class T>
+    GPUTM_FN bool operator()(const array<T>& a) const {
+      touch(a[i]);
+      return true;
+    }
+  };
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t i) const {
+    each(toucher<Touch>{touch, i});
+  }
+  template <class Tx>
+  struct counter {
+    Tx& tx;
+    std::uint32_t i;
+    std::uint64_t now;
+    bool& torn;
+    template <class T>
+    GPUTM_FN bool operator()(const array<T>& a) const {
+      using field = std::remove_cvref_t<decltype(T{}.f[0])>;
+      loaded<T> x = tx.load(a[i]);
+      if (!x.ok) return false;
+      if (!x.value.all(static_cast<field>(now))) torn = true;
+      x.value.set(static_cast<field>(now + 1));
+      const stored done = tx.store(a[i], x.value);
+      if (!done.ok) return false;
+      loaded<T> again = tx.load(a[i]);
+      if (again.ok && !again.value.all(static_cast<field>(now + 1))) torn = true;
+      return again.ok;
+    }
+  };
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t i) const {
+    GPUTM_TRY(bytes_24 now, tx.load(a24[i]));
+    bool torn = false;
+    if (!each(counter<Tx>{tx, i, now.f[0], torn})) {
+      wrong.raise_if(opaque && torn);
+      return outcome::conflict;
+    }
+    wrong.raise_if(opaque && torn);
+    tx.result(torn ? 1u : 0u);
+    return gputm::commit;
+  }
+};
+
+template <class A>
+void types_mix_in_one_transaction(const venue& v) {
+  scene<A> on(v, locking(v));
+  const std::uint32_t n = v.pick(2u, 70u, 70u);
+  scratch seen(on.s, 1);
+  auto make = [&]<class T>(T) { return on.tm.template allocate<T>(n); };
+  const count_everywhere body{make(bytes_1{}),  make(bytes_2{}),  make(bytes_3{}),  make(bytes_4{}),  make(bytes_6{}),
+                              make(bytes_8{}),  make(bytes_12{}), make(bytes_24{}), make(bytes_40{}), seen.alarm(),
+                              A::traits.opaque};
+  std::vector<std::uint32_t> inputs(v.pick(3u, 5000u, 15'000u)), expected(n);
+  dice d(v.seed);
+  for (std::uint32_t& i : inputs) ++expected[i = d.below(n)];
+  const auto done = run(on.s, on.tm, inputs, body, {.reads = 9, .writes = 9}, v.threads(2));
+  require_equal(done.stats.commits, inputs.size(), "commits");
+  for (std::uint32_t torn : done.results) require_equal(torn, 0u, "elements that disagree in a committed transaction");
+  require_equal(seen.value(), 0u, "attempts that saw elements disagree");
+  auto check = [&](const auto& a) {
+    const auto values = on.tm.read(on.s, a);
+    using field = std::remove_cvref_t<decltype(values[0].f[0])>;
+    for (std::uint32_t i = 0; i < n; ++i) require(values[i].all(static_cast<field>(expected[i])), "a final value");
+    return true;
+  };
+  body.each(check);
+}
+
+/// Blind writes of a large element beside reads of it.
+struct tear {
+  array<bytes_40> elements;
+  alarm wrong;
+  bool opaque;
+  using result_type = std::uint32_t;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t in) const {
+    touch(elements[in / 2 % elements.size()]);
+  }
+  GPUTM_FN bool read_only(std::uint32_t in) const { return in % 2 == 1; }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
+    const std::uint32_t i = in / 2 % elements.size();
+    if (in % 2 == 0) {
+      bytes_40 x;
+      x.set(in + 1);
+      GPUTM_TRY(tx.store(elements[i], x));
+      return gputm::commit;
+    }
+    GPUTM_TRY(bytes_40 x, tx.load(elements[i]));
+    const bool torn = !x.all(x.f[0]);
+    wrong.raise_if(opaque && torn);
+    tx.result(torn ? 1u : 0u);
+    return gputm::commit;
+  }
+};
+
+template <class A>
+void large_elements_are_not_torn(const venue& v) {
+  scene<A> on(v, locking(v));
+  const std::uint32_t n = v.pick(1u, 3u, 20u);
+  auto elements = on.tm.template allocate<bytes_40>(n);
+  scratch seen(on.s, 1);
+  std::vector<std::uint32_t> inputs(v.pick(4u, 8000u, 200'000u));
+  dice d(v.seed);
+  for (std::uint32_t& in : inputs) in = d.below(1u << 20);
+  const auto done = run(on.s, on.tm, inputs, tear{elements, seen.alarm(), A::traits.opaque}, {.reads = 1, .writes = 1},
+                        v.shape());
+  require_equal(done.stats.commits, inputs.size(), "commits");
+  for (std::uint32_t torn : done.results) require_equal(torn, 0u, "torn reads that committed");
+  require_equal(seen.value(), 0u, "torn reads inside of transactions");
+  for (const bytes_40& x : on.tm.read(on.s, elements)) require(x.all(x.f[0]), "a torn write");
+}
+
+}  // namespace gputm::conformance

@@ -1,0 +1,158 @@
+// Where a property runs: a device, a way of scheduling, and the sizes that suit it. A property is a function
+// over an algorithm and a venue that throws `violated` when what it states does not hold; nothing here knows
+// of a test framework, so that the mutants can be held against the same properties.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gputm/gputm.hpp"
+
+namespace gputm::conformance {
+
+enum class mode : std::uint8_t {
+  fast,     ///< host device, blocks spread over OS threads
+  explore,  ///< host device, one schedule of a portfolio
+  weak,     ///< the same, under weak memory
+  gpu
+};
+
+/// A property does not hold.
+class violated : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline void require(bool ok, const char* what) {
+  if (!ok) throw violated(what);
+}
+template <class A, class B>
+void require_equal(const A& found, const B& expected, const char* what) {
+  if (!(found == static_cast<A>(expected)))
+    throw violated(std::string(what) + ": " + std::to_string(found) + ", expected " + std::to_string(expected));
+}
+inline void require_mentions(const std::string& message, const std::string& part) {
+  if (message.find(part) == std::string::npos)
+    throw violated("the message does not mention '" + part + "': " + message);
+}
+/// Expects `act` to throw an Error whose message has all `parts`.
+template <class Error, class Act>
+void require_throws(Act act, std::initializer_list<std::string> parts) {
+  try {
+    act();
+  } catch (const Error& e) {
+    for (const std::string& part : parts) require_mentions(e.what(), part);
+    return;
+  } catch (const std::exception& e) {
+    throw violated(std::string("an exception of another type: ") + e.what());
+  }
+  throw violated("nothing was thrown");
+}
+
+/// Random numbers that depend on the venue alone.
+class dice {
+  std::uint64_t state_;
+
+ public:
+  explicit dice(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {  // splitmix64
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+  }
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(next() % n); }
+};
+
+struct venue {
+  device on;
+  mode how;
+  std::uint64_t seed = 1;  ///< of the inputs
+  std::uint64_t round = 0;
+  bool fair = true;  ///< every thread runs again and again; not so under PCT
+
+  bool exploring() const { return how == mode::explore || how == mode::weak; }
+  /// A size for this mode.
+  template <class T>
+  T pick(T explore, T fast, T gpu) const {
+    return exploring() ? explore : how == mode::fast ? fast : gpu;
+  }
+  /// A grid of a few threads when exploring, of several warps elsewhere.
+  launch_config shape() const {
+    launch_config c;
+    if (exploring()) {
+      static constexpr std::uint32_t grids[][2] = {{1, 3}, {3, 1}, {2, 2}, {1, 2}, {2, 1}, {1, 4}};
+      c.blocks = grids[round % 6][0];
+      c.threads = grids[round % 6][1];
+    } else if (how == mode::fast) {
+      c.blocks = 4;
+      c.threads = 32;
+    } else {
+      c.threads = 128;
+    }
+    c.history_words = 0;
+    return c;
+  }
+  /// A grid of about `n` threads when exploring.
+  launch_config threads(std::uint32_t n) const {
+    launch_config c = shape();
+    if (!exploring()) return c;
+    c.blocks = round % 2 ? n : 1;
+    c.threads = round % 2 ? 1 : n;
+    return c;
+  }
+};
+
+/// Counts what must never happen, from inside of bodies and kernels.
+struct alarm {
+  std::uint64_t* count = nullptr;
+  GPUTM_INLINE void raise_if(bool bad) const {
+    if (bad) simt::atomic(*count).fetch_add(1, simt::order::relaxed);
+  }
+};
+
+/// Words of device memory that belong to no memory: flags, counters, pointers for kernels. All zero at first.
+class scratch {
+  const stream& s_;
+  buffer words_;
+
+ public:
+  scratch(const stream& s, std::size_t n) : s_(s), words_(s.on(), n * 8) {
+    s.on()->fill_zero(s.handle(), words_.as<void>(), words_.size());
+    s.synchronize();
+  }
+  std::uint64_t* at(std::size_t i = 0) const { return words_.as<std::uint64_t>() + i; }
+  gputm::conformance::alarm alarm() const { return {at()}; }
+  std::vector<std::uint64_t> values() const {
+    std::vector<std::uint64_t> v(words_.size() / 8);
+    s_.on()->copy_from_device(s_.handle(), v.data(), at(), words_.size());
+    s_.synchronize();
+    return v;
+  }
+  std::uint64_t value(std::size_t i = 0) const { return values()[i]; }
+};
+
+/// What most properties start with.
+template <class A>
+struct scene {
+  stream s;
+  memory<A> tm;
+  explicit scene(const venue& v, memory_options o = {}) : s(v.on), tm(v.on, o) {}
+
+  template <class T>
+  T total(array<T> a) const {
+    T sum{};
+    for (const T& x : tm.read(s, a)) sum += x;
+    return sum;
+  }
+};
+
+/// words_per_lock by turns.
+inline memory_options locking(const venue& v) {
+  static constexpr std::uint32_t widths[] = {1, 2, 64, 1};
+  return {.words_per_lock = widths[v.round / 2 % 4]};
+}
+
+}  // namespace gputm::conformance

@@ -1,0 +1,2 @@
+// The same program, built by nvcc.
+#include "main.cpp"
