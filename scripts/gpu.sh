@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# What a machine with a GPU runs: the demo and the tests on the GPU, then compute-sanitizer.
+#   scripts/gpu.sh
+# With nvcc it builds build/cuda for the GPU that is there. With GPUTM_PREBUILT=1 it takes the binaries
+# that lie in build/cuda: such a machine needs neither a compiler nor CMake.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+passed=0
+failed=()
+check() {  # check SECONDS NAME COMMAND...
+  local limit=$1 name=$2 status=0
+  shift 2
+  say "$name"
+  timeout --kill-after=10 "$limit" "$@" || status=$?
+  if [ "$status" -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    [ "$status" -ne 124 ] || echo "stopped after $limit s"
+    failed+=("$name")
+  fi
+}
+
+have nvidia-smi || die "no nvidia-smi here: is there a GPU? Without one, run scripts/test.sh"
+say "the GPU"
+nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader
+arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+
+if [ "${GPUTM_PREBUILT:-0}" = 1 ]; then
+  [ -x build/cuda/gputm ] || die "GPUTM_PREBUILT=1, but there is no build/cuda/gputm"
+else
+  have nvcc || die "no nvcc in PATH; add the toolkit's bin directory, or bring build/cuda and set GPUTM_PREBUILT=1"
+  prepare
+  configure cuda -DCMAKE_CUDA_ARCHITECTURES="$arch"
+  say "building everything in build/cuda for compute capability $arch"
+  cmake --build --preset cuda
+fi
+
+check 300 "the bank on the GPU" build/cuda/gputm bench bank --device cuda \
+  --algorithm pr_stm,pr_stm_opaque,locks,unsafe --accounts 6000 --rot 10 --seconds 0.5
+
+# with CMake's tool all tests, without it those that run on the GPU
+if [ "${GPUTM_PREBUILT:-0}" != 1 ]; then
+  check 1800 "all tests" ctest --preset cuda --parallel "$(jobs)" --timeout 600
+else
+  check 900 "conformance on the GPU" build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*'
+  for example in build/cuda/example_*; do
+    if [ -x "$example" ]; then check 60 "$(basename "$example")" "$example"; fi
+  done
+fi
+
+# Each tool slows kernels down: the smallest number of rounds. racecheck sees shared memory only; races in
+# global memory are what exploration and histories find.
+sanitizer=$(command -v compute-sanitizer || true)
+[ -n "$sanitizer" ] || sanitizer=$(ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
+if [ -n "$sanitizer" ]; then
+  for tool in memcheck racecheck; do
+    check 900 "compute-sanitizer $tool" env GPUTM_SCHEDULES=0 "$sanitizer" --tool "$tool" --error-exitcode 9 \
+      build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*'
+  done
+else
+  say "no compute-sanitizer here: left out"
+fi
+
+printf '\nchecks: %d passed, %d failed%s\n' "$passed" "${#failed[@]}" "${failed[*]:+: ${failed[*]}}"
+[ ${#failed[@]} -eq 0 ]
