@@ -42,7 +42,8 @@ void refuse_contradictions(const bench_request& r, const workload_entry& w,
   if (given("reads") && given("read-capacity")) throw usage_error("--reads and --read-capacity are the same");
   if (!w.open_ended)
     for (const char* name : {"transactions", "seconds", "seed", "reads", "writes"})
-      if (given(name)) throw usage_error(fmt::format("--{} is no option of {}: its own say how much it does", name, w.name));
+      if (given(name))
+        throw usage_error(fmt::format("--{} is no option of {}: its own say how much it does", name, w.name));
   const bool versions = std::any_of(algorithms.begin(), algorithms.end(),
                                     [](const algorithm_entry* a) { return a->traits.multi_version; });
   for (const char* name : {"versions", "record"})
@@ -59,8 +60,9 @@ std::vector<axis> axes_of(const bench_request& r, const workload_entry& w, bool 
   for (const setting& s : known) {
     const auto at = r.given.find(s.name);
     if (at == r.given.end()) {
-      const bool idle = s.name == "seconds" ? !w.open_ended || r.given.count("transactions")
-                                            : !w.open_ended && (s.name == "seed" || s.name == "reads" || s.name == "writes");
+      const bool idle = s.name == "seconds"
+                            ? !w.open_ended || r.given.count("transactions")
+                            : !w.open_ended && (s.name == "seed" || s.name == "reads" || s.name == "writes");
       if (!s.fallback.empty() && !idle) axes.push_back({s, {parse(s, s.fallback)}});
     } else {
       axes.push_back({s, parse_list(s, at->second)});
@@ -110,7 +112,17 @@ class session {
   }
 
  private:
-  static bool varies(const axis& a) { return a.values.size() > 1 && a.setting.name != "blocks" && a.setting.name != "threads"; }
+  static bool varies(const axis& a) {
+    return a.values.size() > 1 && a.setting.name != "blocks" && a.setting.name != "threads";
+  }
+
+  /// What the line above the table has: the workload's own settings, the amount, and what was given.
+  bool worth_saying(const axis& a) const {
+    if (a.values.size() > 1 || (a.setting.flag && !a.values[0].whole)) return false;
+    if (r_.given.count(a.setting.name) || a.setting.name == "seconds") return true;
+    return std::any_of(w_.settings.begin(), w_.settings.end(),
+                       [&](const setting& s) { return s.name == a.setting.name; });
+  }
 
   void heading() {
     const bool silent = r_.json == "-";
@@ -121,8 +133,7 @@ class session {
         column c{a.setting.name, 0};
         for (const value& v : a.values) c.width = std::max(c.width, v.text.size());
         columns.push_back(c);
-      } else if (a.values.size() == 1 && (r_.given.count(a.setting.name) || a.values[0].text != "auto") &&
-                 (!a.setting.flag || a.values[0].whole)) {
+      } else if (worth_saying(a)) {
         fixed.push_back(a.setting.name + (a.setting.flag ? "" : " " + a.values[0].text));
       }
     }

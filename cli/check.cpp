@@ -1,2 +1,155 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <ios>
+
 #include "commands.hpp"
-namespace gputm::cli { int check(const check_request&) { return 0; } }
+#include "table.hpp"
+#include "text.hpp"
+
+namespace gputm::cli {
+namespace {
+
+using std::chrono::steady_clock;
+
+struct failure {
+  const exploration_entry* entry;
+  std::uint64_t index;
+  std::string what, schedule;
+};
+
+host::config schedule_of(const check_request& r, std::uint64_t index) {
+  host::config base;
+  base.weak_memory = r.weak;
+  base.stack_bytes = 128 * 1024;
+  base.warp_width = index % 3 == 0 ? 2 : 4;
+  base.pct_length = index % 2 ? 400 : 2000;
+  return host::portfolio(base, r.seed, index);
+}
+
+std::string replay(const check_request& r, const failure& f) {
+  return fmt::format("gputm check --algorithm {} --workload {} --seed {} --weak {} --schedules 1 --first {}",
+                     f.entry->algorithm, f.entry->workload, r.seed, r.weak ? "on" : "off", f.index);
+}
+
+/// The workloads that are explored, in the order of registration.
+std::vector<std::string> explored_workloads() {
+  std::vector<std::string> names;
+  for (const exploration_entry& e : explorations())
+    if (std::find(names.begin(), names.end(), e.workload) == names.end()) names.emplace_back(e.workload);
+  return names;
+}
+std::vector<std::string> chosen_workloads(const std::string& text) {
+  const std::vector<std::string> all = explored_workloads();
+  std::vector<std::string> chosen;
+  for (const std::string& name : split(text, ',')) {
+    if (name == "all") {
+      chosen.insert(chosen.end(), all.begin(), all.end());
+    } else if (std::find(all.begin(), all.end(), name) != all.end()) {
+      chosen.push_back(name);
+    } else {
+      throw usage_error("no workload is called '" + name + "' that can be explored; there are " + join(all, ", "));
+    }
+  }
+  return chosen;
+}
+
+class exploring {
+  const check_request& r_;
+  progress progress_;
+  table table_;
+  std::ofstream dump_;
+  std::vector<failure> failures_;
+  std::size_t ran_ = 0;
+  std::string reason_;
+
+ public:
+  exploring(const check_request& r, std::size_t pairs)
+      : r_(r),
+        progress_(pairs),
+        table_({{"workload", 17, true},
+                {"algorithm", 20, true},
+                {"schedules", 0},
+                {"failures", 0},
+                {"stale reads", 0},
+                {"seconds", 7}},
+               false) {
+    if (r.dump.empty()) return;
+    dump_.open(r.dump);
+    if (!dump_) throw usage_error("--dump '" + r.dump + "' cannot be written");
+  }
+
+  void pair(const algorithm_entry& a, const std::string& workload) {
+    const exploration_entry* e = find_exploration(a.name, workload);
+    if (!e) {
+      reason_ = fmt::format("{} under {} cannot be explored", workload, a.name);
+      table_.row({workload, std::string(a.name), "n/a", "", "", ""});
+      progress_.step("");
+      return;
+    }
+    ++ran_;
+    explore(*e);
+  }
+
+  int finish() {
+    progress_.clear();
+    if (ran_ == 0) throw usage_error(reason_);
+    for (const failure& f : failures_)
+      fmt::print("\n{} under {}: {}\n  schedule {} of seed {}: {}\n  replay: {}\n", f.entry->workload,
+                 f.entry->algorithm, f.what, f.index, r_.seed, f.schedule, replay(r_, f));
+    return failures_.empty() ? all_held : broken;
+  }
+
+ private:
+  void explore(const exploration_entry& e) {
+    progress_.step(fmt::format("{}: {}", e.workload, e.algorithm));
+    const auto start = steady_clock::now();
+    auto shown = start;
+    std::uint64_t tried = 0, stale = 0;
+    bool failed = false;
+    for (; tried < r_.schedules && !failed; ++tried) {
+      const host::config schedule = schedule_of(r_, r_.first + tried);
+      const finding f = e.explore(schedule, r_.first + tried);
+      stale += f.stale_reads;
+      failed = !f.what.empty();
+      if (failed) keep(e, schedule, f, r_.first + tried);
+      if (const auto now = steady_clock::now(); now - shown > std::chrono::milliseconds(200)) {
+        shown = now;
+        progress_.note(fmt::format("{}: {}, schedule {}", e.workload, e.algorithm, tried + 1));
+      }
+    }
+    progress_.clear();
+    const double seconds = std::chrono::duration<double>(steady_clock::now() - start).count();
+    table_.row({std::string(e.workload), std::string(e.algorithm), std::to_string(tried), failed ? "1" : "0",
+                std::to_string(stale), fmt::format("{:.1f}", seconds)});
+  }
+  /// The first failing history is dumped.
+  void keep(const exploration_entry& e, const host::config& schedule, const finding& f, std::uint64_t index) {
+    failures_.push_back(
+        {&e, index, f.what, fmt::format("{}, {} lanes in a warp", host::name(schedule.schedule), schedule.warp_width)});
+    if (!dump_.is_open() || f.record.transactions.empty()) return;
+    try {
+      history::write(dump_, f.record);
+      dump_.close();
+    } catch (const std::ios_base::failure&) {
+      throw usage_error("--dump '" + r_.dump + "' could not be written to the end");
+    }
+  }
+};
+
+}  // namespace
+
+int check(const check_request& r) {
+  const std::vector<std::string> workloads = chosen_workloads(r.workload);
+  std::vector<const algorithm_entry*> chosen;
+  for (const std::string& name : split(r.algorithm, ','))
+    for (const algorithm_entry* a : chosen_algorithms(name))
+      if (name != "all" || a->traits.isolated) chosen.push_back(a);  // what nothing isolates fails, and is to
+  exploring all(r, chosen.size() * workloads.size());
+  for (const std::string& w : workloads)
+    for (const algorithm_entry* a : chosen) all.pair(*a, w);
+  return all.finish();
+}
+
+}  // namespace gputm::cli

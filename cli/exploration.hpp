@@ -2,7 +2,9 @@
 // point. The bank keeps histories, and each is held against what the algorithm promises.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "random.hpp"
 #include "registry.hpp"
@@ -104,30 +106,12 @@ inline std::uint64_t word_of(const account& a) {
   return std::uint64_t{a.writer} << 32 | static_cast<std::uint32_t>(a.balance);
 }
 
-/// What is wrong with the end of a run, and with the history that led there.
-inline std::string judge(const std::vector<account>& last, std::int64_t total, std::uint64_t wrong_sums,
-                         const history::history& record, history::level level) {
-  std::int64_t sum = 0;
-  for (const account& a : last) sum += a.balance;
-  if (sum != total)
-    return "the sum of balances is " + std::to_string(sum) + " and was " + std::to_string(total) + " before";
-  if (wrong_sums) return std::to_string(wrong_sums) + " read-only transactions saw another sum than the total";
-  const history::verdict v = history::check(record, {.level = level});
-  if (v.ok || v.found == history::finding::undetermined) return "";
-  return std::string("the history is not ") +
-         (level == history::level::opaque ? "opaque" : "strictly serialisable") + ": " + v.what;
-}
-
+/// What is wrong with the end of a run, and with the history that led there; empty if nothing is. Compiled,
+/// in exploration.cpp.
+std::string judge(const std::vector<account>& last, std::int64_t total, std::uint64_t wrong_sums,
+                  const history::history& record, history::level level);
 /// Whether `run` gets through; else what stopped it.
-template <class Run>
-std::string failure_of(Run run) {
-  try {
-    run();
-    return "";
-  } catch (const error& e) {
-    return e.what();
-  }
-}
+std::string failure_of(const std::function<void()>& run);
 
 template <Algorithm A>
 finding explore_bank(const host::config& schedule, std::uint64_t index) {
@@ -170,7 +154,7 @@ finding explore_producer_consumer(const host::config& schedule, std::uint64_t in
   o.consumers = 1 + index / 3 % 3;
   o.values = 2;
   o.buffer = 1 + index / 2 % 3;
-  o.words_per_lock = index % 4 == 3 ? 2u : 1u;
+  o.memory.words_per_lock = index % 4 == 3 ? 2u : 1u;
   o.launch.threads = 1 + index % 4;
   device d = host_device(schedule);
   workloads::measurement m;

@@ -18,7 +18,7 @@ struct run_record {
   std::string device_name;  ///< NVIDIA H200
   const point* parameters;
   workloads::measurement measured;
-  std::string failed;  ///< why it did not end; empty if it did
+  std::string failed;   ///< why it did not end; empty if it did
   unsigned os_threads;  ///< of the host device; 0 on others
 };
 

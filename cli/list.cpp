@@ -1,2 +1,122 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
 #include "commands.hpp"
-namespace gputm::cli { int list(const list_request&) { return 0; } }
+#include "gpus.hpp"
+#include "gputm/error.hpp"
+#include "json.hpp"
+#include "text.hpp"
+#include "workload_table.hpp"
+
+namespace gputm::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct trait {
+  const char* name;
+  bool algorithm_traits::*is;
+};
+constexpr trait traits[] = {{"opaque", &algorithm_traits::opaque},
+                            {"multi_version", &algorithm_traits::multi_version},
+                            {"needs_server", &algorithm_traits::needs_server},
+                            {"warp_collective", &algorithm_traits::warp_collective},
+                            {"in_place_writes", &algorithm_traits::in_place_writes},
+                            {"isolated", &algorithm_traits::isolated},
+                            {"one_thread", &algorithm_traits::one_thread},
+                            {"needs_footprint", &algorithm_traits::needs_footprint},
+                            {"logs_read_only", &algorithm_traits::logs_read_only}};
+
+std::vector<std::string> workloads_of(const algorithm_entry& a) {
+  std::vector<std::string> names;
+  for (const workload_entry& w : workload_table())
+    if (w.why_not(a).empty()) names.emplace_back(w.name);
+  return names;
+}
+
+/// libitm is no Algorithm: it has no traits of one.
+json traits_of(const algorithm_entry& a) {
+  json o = json::object();
+  if (a.host_only) return o;
+  for (const trait& t : traits) o[t.name] = a.traits.*t.is;
+  return o;
+}
+/// Those that differ from what a transactional memory on all threads has.
+std::string traits_text(const algorithm_entry& a) {
+  if (a.host_only) return "host only";
+  std::vector<std::string> words;
+  for (const trait& t : traits) {
+    const std::string name = t.name;
+    if (name == "isolated" ? !(a.traits.*t.is) : a.traits.*t.is)
+      words.push_back(name == "isolated" ? "not isolated" : name);
+  }
+  std::string text = join(words, ", ");
+  for (char& c : text)
+    if (c == '_') c = ' ';
+  return text;
+}
+
+struct named_device {
+  std::string name, description;
+};
+std::vector<named_device> devices() {
+  std::vector<named_device> all{{"host", host_device()->name()}};
+  for (int i = 0; i < gpu_count(); ++i) {
+    try {
+      all.push_back({"cuda:" + std::to_string(i), gpu(i)->name()});
+    } catch (const error& e) {
+      all.push_back({"cuda:" + std::to_string(i), one_line(e.what())});
+    }
+  }
+  return all;
+}
+
+json as_json() {
+  json all{{"algorithms", json::array()}, {"loop_engines", json::array()}, {"workloads", json::array()},
+           {"devices", json::array()},    {"cuda", built_with_cuda()},     {"commit", commit()}};
+  for (const algorithm_entry& a : algorithms())
+    all["algorithms"].push_back({{"name", a.name},
+                                 {"baseline", a.role == role::baseline},
+                                 {"about", a.about},
+                                 {"host_only", a.host_only},
+                                 {"traits", traits_of(a)},
+                                 {"workloads", workloads_of(a)}});
+  for (const workload_entry& w : workload_table()) {
+    json options = json::array();
+    for (const setting& s : w.settings) options.push_back("--" + s.name);
+    all["workloads"].push_back({{"name", w.name}, {"about", w.about}, {"options", options}});
+  }
+  for (const named_device& d : devices()) all["devices"].push_back({{"name", d.name}, {"device_name", d.description}});
+  return all;
+}
+
+void print_algorithms(const char* title, role which) {
+  fmt::print("{}\n", title);
+  for (const algorithm_entry& a : algorithms())
+    if (a.role == which) fmt::print("  {:<20} {}\n  {:<20} [{}]\n", a.name, a.about, "", traits_text(a));
+}
+
+}  // namespace
+
+int list(const list_request& r) {
+  if (r.json) {
+    fmt::print("{}\n", as_json().dump(2));
+    return all_held;
+  }
+  print_algorithms("Algorithms", role::algorithm);
+  print_algorithms("\nBaselines", role::baseline);
+  fmt::print("\nLoop engines\n  none yet\n\nWorkloads\n");
+  for (const workload_entry& w : workload_table()) {
+    std::vector<std::string> options;
+    for (const setting& s : w.settings) options.push_back("--" + s.name);
+    fmt::print("  {:<20} {}\n  {:<20} {}\n", w.name, w.about, "", join(options, " "));
+  }
+  fmt::print("\nDevices\n");
+  for (const named_device& d : devices()) fmt::print("  {:<20} {}\n", d.name, d.description);
+  if (!built_with_cuda()) fmt::print("  (this program was built without CUDA)\n");
+  return all_held;
+}
+
+}  // namespace gputm::cli

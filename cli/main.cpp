@@ -18,7 +18,8 @@ void add_setting(CLI::App& app, const setting& s, bench_request& r, const std::s
   std::string help = s.help;
   if (!s.fallback.empty() && !s.flag) help += " [" + s.fallback + "]";
   CLI::Option* o =
-      s.flag ? app.add_flag_callback("--" + s.name, [&r, name = s.name] { r.given[name] = "1"; }, help)
+      s.flag ? app.add_flag_callback(
+                   "--" + s.name, [&r, name = s.name] { r.given[name] = "1"; }, help)
              : app.add_option_function<std::string>(
                       "--" + s.name, [&r, name = s.name](const std::string& text) { r.given[name] = text; }, help)
                    ->type_name("N[,N...]");

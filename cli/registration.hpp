@@ -14,8 +14,8 @@
 
 #include "exploration.hpp"
 
-#define GPUTM_CLI_ALGORITHM(name, type, kind, about)                                              \
-  [[maybe_unused]] static const bool explored_##name =                                            \
+#define GPUTM_CLI_ALGORITHM(name, type, kind, about)                                                   \
+  [[maybe_unused]] static const bool explored_##name =                                                 \
       gputm::cli::add(gputm::cli::exploration_entry{#name, "bank", gputm::cli::explore_bank<type>}) && \
       gputm::cli::explore_producer_consumer_of<type>(#name);
 
@@ -46,8 +46,8 @@ algorithm_entry entry_of(std::string_view name, role kind, std::string_view abou
 
 }  // namespace gputm::cli
 
-#define GPUTM_CLI_ALGORITHM(name, type, kind, about)    \
-  [[maybe_unused]] static const bool added_##name =     \
+#define GPUTM_CLI_ALGORITHM(name, type, kind, about) \
+  [[maybe_unused]] static const bool added_##name =  \
       gputm::cli::add(gputm::cli::entry_of<type>(#name, gputm::cli::role::kind, about));
 
 #endif

@@ -37,8 +37,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 }
 
 std::string command_line(const std::vector<std::string>& arguments) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%^";
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%^";
   std::vector<std::string> quoted;
   for (const std::string& a : arguments) {
     if (!a.empty() && a.find_first_not_of(plain) == std::string::npos) {

@@ -24,6 +24,14 @@ launch_config shape_of(const point& p) {
   return c;
 }
 
+memory_options memory_of(const point& p) {
+  memory_options o;
+  o.words_per_lock = p.whole32("words-per-lock");
+  if (p.has("versions")) o.versions = p.whole32("versions");
+  if (p.has("record")) o.record_entries = p.whole32("record");
+  return o;
+}
+
 setting words_per_lock() {
   return whole_setting("words-per-lock", "1", 1, 1u << 31, "elements under one lock, a power of two");
 }
@@ -82,10 +90,11 @@ measurement run_producer_consumer(const algorithm_entry& a, const device& d, con
   o.consumers = p.whole32("consumers");
   o.values = p.whole("values");
   o.buffer = p.whole32("buffer");
-  o.words_per_lock = p.whole32("words-per-lock");
+  o.memory = memory_of(p);
   o.launch = shape_of(p);
   // nothing isolates it, so its counters may come to say that all should wait
-  if (!a.traits.isolated) o.launch.patience.stuck_ns = std::min<std::uint64_t>(o.launch.patience.stuck_ns, 1'000'000'000);
+  if (!a.traits.isolated)
+    o.launch.patience.stuck_ns = std::min<std::uint64_t>(o.launch.patience.stuck_ns, 1'000'000'000);
   if (e == effort::warm_up) o.values = std::min<std::uint64_t>(o.values, 100);
   return a.producer_consumer(d, o);
 }

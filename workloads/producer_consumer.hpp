@@ -4,6 +4,7 @@
 // values in it is all that says where the next one goes.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -20,7 +21,7 @@ struct producer_consumer_options {
   std::uint32_t consumers = 20;
   std::uint64_t values = 100'000;  ///< of each producer
   std::uint32_t buffer = 64;       ///< values that it holds
-  std::uint32_t words_per_lock = 1;
+  memory_options memory;
   launch_config launch;
 };
 
@@ -195,7 +196,18 @@ class producer_consumer {
   exchange shared_;
   buffer seen_, tally_;
 
-  static producer_consumer_options checked(producer_consumer_options o) {
+  /// Fills in the zeros: a thread for each. On the host device over all OS threads.
+  static void shape(launch_config& c, const device& d, std::uint64_t workers) {
+    const auto share = [&](std::uint64_t parts) { return static_cast<std::uint32_t>((workers + parts - 1) / parts); };
+    if (c.threads == 0 && c.blocks != 0)
+      c.threads = std::min(1024u, share(c.blocks));
+    else if (c.threads == 0)
+      c.threads = d.is_host()      ? std::min(32u, share(std::uint64_t{2} * d->multiprocessors()))
+                  : workers > 4096 ? 256
+                                   : 32;
+    if (c.blocks == 0) c.blocks = share(c.threads);
+  }
+  static producer_consumer_options checked(producer_consumer_options o, const device& d) {
     static_assert(!A::traits.one_thread, "producers and consumers wait for each other: one thread cannot be both");
     const std::uint64_t workers = std::uint64_t{o.producers} + o.consumers, total = o.producers * o.values;
     if (o.producers == 0 || o.consumers == 0)
@@ -205,9 +217,7 @@ class producer_consumer {
       throw invalid_argument(std::to_string(o.values) + " values of each of " + std::to_string(o.producers) +
                              " producers: it takes 1 to " + std::to_string(most_values) + " values in total");
     if (o.buffer == 0) throw invalid_argument("a buffer for 0 values: it must hold at least 1");
-    if (o.launch.threads == 0) o.launch.threads = 32;
-    if (o.launch.blocks == 0)
-      o.launch.blocks = static_cast<std::uint32_t>((workers + o.launch.threads - 1) / o.launch.threads);
+    shape(o.launch, d, workers);
     if (std::uint64_t{o.launch.blocks} * o.launch.threads < workers)
       throw invalid_argument(std::to_string(o.producers) + " producers and " + std::to_string(o.consumers) +
                              " consumers in a grid of " + std::to_string(o.launch.blocks) + " blocks of " +
@@ -220,9 +230,9 @@ class producer_consumer {
   static constexpr std::uint64_t most_values = std::uint64_t{1} << 36;
 
   producer_consumer(device d, const producer_consumer_options& options)
-      : o_(checked(options)),
+      : o_(checked(options, d)),
         stream_(d),
-        memory_(d, {.words_per_lock = o_.words_per_lock}),
+        memory_(d, o_.memory),
         shared_{memory_.template allocate<parcel>(o_.buffer, {}, "buffer"),
                 memory_.template allocate<std::uint32_t>(2, 0, "counters"), o_.producers},
         seen_(d, (total() + 31) / 32 * sizeof(std::uint32_t)),

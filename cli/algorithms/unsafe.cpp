@@ -1,4 +1,5 @@
 #include "gputm/algorithm/unsafe.hpp"
 #include "../registration.hpp"
 
-GPUTM_CLI_ALGORITHM(unsafe, gputm::algorithm::unsafe, baseline, "no synchronisation: results are wrong under contention")
+GPUTM_CLI_ALGORITHM(unsafe, gputm::algorithm::unsafe, baseline,
+                    "no synchronisation: results are wrong under contention")

@@ -14,13 +14,13 @@ namespace gputm::host {
 
 struct executor::impl {
   std::vector<std::unique_ptr<worker>> workers;  // the first one runs on the caller's thread
-  std::vector<std::thread> helpers;              // helper i is worker i + 1
+  std::vector<std::thread> others;               // number i runs worker i + 1
 
   std::mutex mutex;  // guards what follows
   std::condition_variable opened, left;
-  job* open = nullptr;  // helpers may join it
+  job* open = nullptr;  // the other threads may join it
   std::uint64_t generation = 0;
-  unsigned joined = 0;  // helpers that work on it
+  unsigned joined = 0;  // of the others, how many work on it
   bool quit = false;
 
   std::atomic<bool> running{false};
@@ -31,21 +31,21 @@ struct executor::impl {
       quit = true;
     }
     opened.notify_all();
-    for (std::thread& t : helpers) t.join();
+    for (std::thread& t : others) t.join();
   }
 
   void hire(unsigned count);
-  void help(unsigned index);
+  void serve(unsigned index);
   void work(job&);
 };
 
 void executor::impl::hire(unsigned count) {
   while (workers.size() < count) workers.push_back(std::make_unique<worker>());
-  while (helpers.size() + 1 < count)
-    helpers.emplace_back([this, index = static_cast<unsigned>(helpers.size() + 1)] { help(index); });
+  while (others.size() + 1 < count)
+    others.emplace_back([this, index = static_cast<unsigned>(others.size() + 1)] { serve(index); });
 }
 
-void executor::impl::help(unsigned index) {
+void executor::impl::serve(unsigned index) {
   std::unique_lock lock(mutex);
   for (std::uint64_t seen = 0;;) {
     opened.wait(lock, [&] { return quit || (open && generation != seen); });
@@ -62,7 +62,7 @@ void executor::impl::help(unsigned index) {
   }
 }
 
-// A helper that wakes up when all blocks are taken is not waited for: small launches cost no more than the
+// An OS thread that wakes up when all blocks are taken is not waited for: small launches cost no more than the
 // call that wakes it.
 void executor::impl::work(job& j) {
   hire(j.workers);

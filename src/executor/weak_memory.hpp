@@ -108,7 +108,7 @@ class weak_memory {
   /// For each of eight aligned bytes, the index of its location plus one; 0: none yet.
   using granule = std::array<std::uint32_t, 8>;
 
-  /// How far back a load may go: more than chance ever makes of it, few enough to keep long runs small.
+  /// Stores that a load may still find: far more than chance goes back, and few enough for long runs.
   static constexpr std::uint32_t window = 128;
 
   thread& self();

@@ -53,8 +53,8 @@ class replay {
 
 struct attempt {
   verdict found;
-  bool rests_on_time = true;   // if a violation: perhaps
-  std::vector<id> timed_by{};  // transactions whose place in real time made it a violation, as far as known
+  bool rests_on_time = true;   // false: without regard to real time it would be the same
+  std::vector<id> timed_by{};  // transactions whose place in real time led to it, as far as known
 };
 
 verdict undetermined(std::uint64_t bound) {

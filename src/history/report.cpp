@@ -67,7 +67,9 @@ class explainer {
   std::string order_cause(id before, id after) const {
     const segment& b = p_.segments[before];
     const segment& a = p_.segments[after];
-    if (b.first == none) return "as the initial value and what was made of it come first";
+    if (b.first == none)
+      return b.last_version == b.first_version ? "as the initial value comes first"
+                                               : "as what was made of the initial value comes first";
     if (ix_.final_version[a.element] == a.last_version) return "as that led to the final value";
     if (!ordered_by_time(h_, p_, before, after)) return "as the other order was ruled out";
     return "as the former value was used before " + std::to_string(h_.transactions[b.due_by].end) + ", when " +

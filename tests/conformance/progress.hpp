@@ -152,10 +152,7 @@ void a_large_transaction_gets_through(const venue& v, bool updates) {
   launch_config shape = v.shape();
   if (v.how == mode::gpu) shape.blocks = 16;
   shape.capacity = {.reads = n + 2, .writes = n + 2};
-  if (v.exploring()) {
-    shape.patience.updating = 3;
-    shape.patience.read_only = 1;
-  }
+  shape.patience.updating = v.pick(3u, 64u, 64u);
   // The bound is generous: the gate needs a few aborts of the large one to close.
   launch(on.s, on.tm, shape, whale_among_minnows{words, updates, v.pick(3000u, 100'000u, 2'000'000u), board.at()});
   const auto seen = board.values();

@@ -43,6 +43,7 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(auditors_see_the_total),
       GPUTM_PROPERTY(no_write_skew),
       GPUTM_PROPERTY(no_lost_update),
+      GPUTM_PROPERTY(no_lost_update_in_a_row),
       GPUTM_PROPERTY(no_lost_update_of_sets, 60'000),
       GPUTM_PROPERTY(no_dirty_read),
       GPUTM_PROPERTY(reads_are_repeatable_and_consistent),

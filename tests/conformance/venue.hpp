@@ -86,13 +86,16 @@ struct venue {
       static constexpr std::uint32_t grids[][2] = {{1, 3}, {3, 1}, {2, 2}, {1, 2}, {2, 1}, {1, 4}};
       c.blocks = grids[round % 6][0];
       c.threads = grids[round % 6][1];
+      // time is counted in steps; now and then the starvation gate closes early
+      c.patience.updating = round / 6 % 3 == 0 ? 1 : round / 6 % 3 == 1 ? 4 : 1024;
+      c.patience.read_only = round / 6 % 2 + 1;
+      c.patience.gather_ns = round / 12 % 2 * 40;
     } else if (how == mode::fast) {
       c.blocks = 4;
       c.threads = 32;
     } else {
       c.threads = 128;
     }
-    c.history_words = 0;
     return c;
   }
   /// A grid of about `n` threads when exploring.

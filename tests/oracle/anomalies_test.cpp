@@ -221,6 +221,16 @@ TEST(Levels, StaleReadViolatesRealTimeOnly) {
   expect_violation(h, level::opaque, "real time");
 }
 
+TEST(Levels, ManyStaleReadsAreSerialisable) {
+  history h = of({committed(1, 100, {w(99, 1)}), committed(1, 100, {w(99, 2)})});
+  for (std::uint32_t e = 0; e < 30; ++e) {
+    h.transactions.push_back(committed(2 * e, 2 * e + 1, {r(e, 0), w(e, 1)}));
+    h.transactions.push_back(committed(2 * e + 2, 2 * e + 3, {r(e, 0)}));
+  }
+  expect_ok(h, level::serialisable);
+  expect_violation(h, level::strict);
+}
+
 TEST(Levels, EqualStampsOverlap) { expect_ok(of({committed(1, 3, {r(0, 0), w(0, 1)}), committed(3, 4, {r(0, 0)})})); }
 
 TEST(Levels, StaleReadOfAborted) {

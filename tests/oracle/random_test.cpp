@@ -44,7 +44,7 @@ void compare(const history& h, level at, tally& seen) {
 }
 
 TEST(RandomHistories, ExecutedOnesPassAtAllLevels) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     std::mt19937_64 random(seed);
     shape s = random_shape(random);
     s.transactions *= 1 + seed % 40;
@@ -58,7 +58,7 @@ TEST(RandomHistories, ExecutedOnesPassAtAllLevels) {
 
 TEST(RandomHistories, OneReadMutatedAgreesWithAllPermutations) {
   tally seen[3];
-  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     std::mt19937_64 random(seed);
     history h = executed(random_shape(random), random);
     if (!mutate_read(h, random)) continue;
@@ -68,14 +68,14 @@ TEST(RandomHistories, OneReadMutatedAgreesWithAllPermutations) {
     }
   }
   for (const tally& t : seen) {
-    EXPECT_GT(t.yes, 2000);
-    EXPECT_GT(t.no, 2000);
+    EXPECT_GT(t.yes, 500);
+    EXPECT_GT(t.no, 500);
   }
 }
 
 TEST(RandomHistories, OtherTimesAgreeWithAllPermutations) {
   tally seen[3];
-  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     std::mt19937_64 random(seed);
     history h = executed(random_shape(random), random);
     scramble_time(h, random);
@@ -85,13 +85,13 @@ TEST(RandomHistories, OtherTimesAgreeWithAllPermutations) {
     }
   }
   EXPECT_EQ(seen[0].no, 0);
-  EXPECT_GT(seen[1].no, 2000);
+  EXPECT_GT(seen[1].no, 500);
   EXPECT_GT(seen[2].no, seen[1].no);
 }
 
 TEST(RandomHistories, ArbitraryOnesAgreeWithAllPermutations) {
   tally seen[3];
-  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     std::mt19937_64 random(seed);
     const history h = arbitrary(random_shape(random), random);
     for (level at : all_levels) {
@@ -100,8 +100,8 @@ TEST(RandomHistories, ArbitraryOnesAgreeWithAllPermutations) {
     }
   }
   for (const tally& t : seen) {
-    EXPECT_GT(t.yes, 2000);
-    EXPECT_GT(t.no, 2000);
+    EXPECT_GT(t.yes, 500);
+    EXPECT_GT(t.no, 500);
   }
 }
 

@@ -159,7 +159,7 @@ TEST(detectors_fast, a_worker_that_computes_is_no_livelock) {
   executor device;
   config c;
   c.os_threads = 2;
-  for (const std::uint64_t idle_first : {0, 20'000'000}) {
+  for (const std::uint64_t idle_first : {0u, 20'000'000u}) {
     c.livelock_seconds = idle_first == 0 ? 0.02 : 0.1;
     std::uint32_t done = 0;
     const report r = device.run(c, 2, 1, [&] {

@@ -204,7 +204,7 @@ TEST_F(refused, two_runs_at_once) {
   EXPECT_OK(device.run({}, 1, 1, [] {}));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(GPUTM_TSAN)  // they need their address space
+#if !defined(GPUTM_ADDRESS_SANITIZED) && !defined(GPUTM_TSAN)  // they need their address space
 TEST_P(launching, without_memory_for_stacks_throws_bad_alloc) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);

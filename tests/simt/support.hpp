@@ -13,6 +13,14 @@
 #include "gputm/host/executor.hpp"
 #include "gputm/simt/simt.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define GPUTM_ADDRESS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GPUTM_ADDRESS_SANITIZED 1
+#endif
+#endif
+
 namespace gputm::simt_test {
 
 using namespace gputm::simt;

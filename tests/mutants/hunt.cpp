@@ -1,0 +1,46 @@
+#include "hunt.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "conformance/explorer.hpp"
+
+namespace gputm::mutants {
+namespace {
+
+std::uint64_t seed() {
+  const char* text = std::getenv("GPUTM_SEED");
+  return text ? std::strtoull(text, nullptr, 10) : 1;
+}
+conformance::search_result search(const quarry& q, std::uint64_t first, std::uint64_t count) {
+  return conformance::explorer(q.how == conformance::mode::weak).search(q.property, seed(), first, count);
+}
+bool says(const conformance::search_result& r, const quarry& q) { return r.what.find(q.message) != std::string::npos; }
+
+}  // namespace
+
+int catch_mutant(const quarry& q) {
+  const conformance::search_result r = search(q, 0, q.schedules);
+  if (!r.failed) {
+    std::printf("%s: NOT caught within %llu schedules\n", q.name, static_cast<unsigned long long>(r.schedules));
+    return 1;
+  }
+  std::printf("%s: caught after %llu of %llu schedules:\n  %s\n", q.name, static_cast<unsigned long long>(r.schedules),
+              static_cast<unsigned long long>(q.schedules), r.what.c_str());
+  if (says(r, q)) return 0;
+  std::printf("but not for its own reason: the message should say '%s'\n", q.message);
+  return 1;
+}
+
+int pass_control(const std::vector<quarry>& all) {
+  int failed = 0;
+  for (const quarry& q : all) {
+    const conformance::search_result r = search(q, 0, 4 * q.schedules);
+    std::printf("%s: the library as it is, %llu schedules: %s\n", q.name, static_cast<unsigned long long>(r.schedules),
+                r.failed ? r.what.c_str() : "no failure");
+    failed |= r.failed;
+  }
+  return failed;
+}
+
+}  // namespace gputm::mutants

@@ -1,0 +1,24 @@
+// Holds a mutant against the property that must catch it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "conformance/venue.hpp"
+
+namespace gputm::mutants {
+
+struct quarry {
+  const char* name;
+  void (*property)(const conformance::venue&);
+  conformance::mode how;
+  std::uint64_t schedules;
+  const char* message;  ///< what a failure must say
+};
+
+/// 0 if the property fails within so many schedules, and says what it should.
+int catch_mutant(const quarry&);
+/// 0 if no property fails within four times as many schedules.
+int pass_control(const std::vector<quarry>&);
+
+}  // namespace gputm::mutants
