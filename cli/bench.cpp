@@ -103,7 +103,6 @@ class session {
         progress_(points_.size() * algorithms_.size() * r.repeat) {}
 
   int run() {
-    heading();
     for (const point& p : points_)
       for (const algorithm_entry* a : algorithms_) row(p, *a);
     json_.close();
@@ -223,6 +222,7 @@ class session {
     cells.emplace_back(a.name);
     cells.insert(cells.end(), measured.begin(), measured.end());
     progress_.clear();
+    if (!table_) heading();  // not before there is something to say
     table_->row(cells);
   }
 };

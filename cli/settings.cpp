@@ -46,7 +46,10 @@ setting flag_setting(std::string name, std::string help) {
   return s;
 }
 
-value parse(const setting& s, std::string_view text) {
+namespace {
+
+/// One value of the list `given`.
+value parse_part(const setting& s, std::string_view text, std::string_view given) {
   value v;
   v.text = text;
   if (!s.word.empty() && text == s.word) return v;
@@ -60,13 +63,18 @@ value parse(const setting& s, std::string_view text) {
     const auto [stop, error] = std::from_chars(text.data(), end, v.real);
     ok = error == std::errc() && stop == end && std::isfinite(v.real) && v.real >= s.least && v.real <= s.most;
   }
-  if (!ok) throw usage_error(fmt::format("--{} '{}': it takes {}", s.name, text, range_of(s)));
-  return v;
+  if (ok) return v;
+  const std::string which = text == given ? "" : fmt::format("'{}' is wrong, ", text);
+  throw usage_error(fmt::format("--{} '{}': {}it takes {}", s.name, given, which, range_of(s)));
 }
+
+}  // namespace
+
+value parse(const setting& s, std::string_view text) { return parse_part(s, text, text); }
 
 std::vector<value> parse_list(const setting& s, std::string_view text) {
   std::vector<value> values;
-  for (const std::string& part : split(text, ',')) values.push_back(parse(s, part));
+  for (const std::string& part : split(text, ',')) values.push_back(parse_part(s, part, text));
   return values;
 }
 

@@ -35,6 +35,7 @@ struct value {
 
 /// Throws usage_error, with the option's name and what it takes.
 value parse(const setting&, std::string_view text);
+/// The same for a comma-separated list.
 std::vector<value> parse_list(const setting&, std::string_view text);
 
 /// A setting and the values that it takes in turn.

@@ -106,21 +106,32 @@ struct increment_set {
 
 /// The same with sets that overlap in part, so that locks are stolen while others are kept.
 template <class A>
-void no_lost_update_of_sets(const venue& v) {
+void no_lost_update_of(const venue& v, std::uint32_t n, const std::vector<std::uint32_t>& sets, const launch_config& c) {
   scene<A> on(v);
-  const std::uint32_t n = v.pick(3u, 10u, 24u);
   auto words = on.tm.template allocate<std::uint32_t>(n);
-  std::vector<std::uint32_t> inputs(v.pick(6u, 4000u, 100'000u));
-  dice d(v.seed);
-  for (std::uint32_t& in : inputs) in = 1 + d.below((1u << n) - 1);
-  const auto done = run(on.s, on.tm, inputs, increment_set{words}, {.reads = n, .writes = n}, v.shape());
-  require_equal(done.stats.commits, inputs.size(), "commits");
+  const auto done = run(on.s, on.tm, sets, increment_set{words}, {.reads = n, .writes = n}, c);
+  require_equal(done.stats.commits, sets.size(), "commits");
   const auto after = on.tm.read(on.s, words);
   for (std::uint32_t i = 0; i < n; ++i) {
     std::uint32_t count = 0;
-    for (std::uint32_t in : inputs) count += in >> i & 1;
+    for (std::uint32_t in : sets) count += in >> i & 1;
     require_equal(after[i], count, "increments of a word");
   }
+}
+template <class A>
+void no_lost_update_of_sets(const venue& v) {
+  const std::uint32_t n = v.pick(3u, 10u, 24u);
+  std::vector<std::uint32_t> sets(v.pick(6u, 4000u, 100'000u));
+  dice d(v.seed);
+  for (std::uint32_t& in : sets) in = 1 + d.below((1u << n) - 1);
+  no_lost_update_of<A>(v, n, sets, v.shape());
+}
+/// One transaction takes both locks and loses the second one, while others use the first.
+template <class A>
+void no_lost_update_where_locks_are_stolen(const venue& v) {
+  std::vector<std::uint32_t> sets;
+  for (std::uint32_t k = 0; k < v.pick(1u, 500u, 5000u); ++k) sets.insert(sets.end(), {1, 3, 1, 2});
+  no_lost_update_of<A>(v, 2, sets, v.threads(3));
 }
 
 /// Writers pass through a value that nobody may see: kind 0 overwrites it, kind 1 cancels after it.

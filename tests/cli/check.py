@@ -1,0 +1,62 @@
+"""Exploring schedules."""
+
+import os
+import re
+import shlex
+import tempfile
+
+import program
+
+
+class Check(program.Case):
+    def test_finds_nothing_in_what_is_right(self):
+        for weak in ["on", "off"]:
+            out = self.succeeds("check", "--schedules", "300", "--weak", weak)
+            self.assertNotIn("unsafe", out)
+            for a in program.algorithms():
+                if a["traits"].get("isolated"):
+                    self.assertIn(a["name"], out)
+
+    def fails(self, *arguments):
+        status, out, err = program.run("check", *arguments)
+        self.assertEqual(status, 1, f"{arguments}: {out}{err}")
+        self.assertEqual(err, "")
+        return out
+
+    def test_finds_what_unsafe_breaks_and_replays_it(self):
+        for workload in ["bank", "producer_consumer"]:
+            for weak in ["on", "off"]:
+                out = self.fails("--algorithm", "unsafe", "--workload", workload, "--weak", weak, "--seed", "5")
+                replay = re.search(r"replay: (gputm .*)", out).group(1)
+                arguments = shlex.split(replay)[2:]
+                again = self.fails(*arguments)
+                self.assertEqual(self.what(out), self.what(again))
+
+    @staticmethod
+    def what(out):
+        return out[out.index("\n\n"):]
+
+    def test_the_same_seed_explores_the_same(self):
+        def table():
+            out = self.succeeds("check", "--algorithm", "pr_stm", "--schedules", "100", "--seed", "9")
+            return [line.split()[:5] for line in out.split("\n")[1:]]
+
+        self.assertEqual(table(), table())
+
+    def test_stale_reads_only_under_weak_memory(self):
+        def stale(weak):
+            out = self.succeeds("check", "--algorithm", "pr_stm", "--workload", "bank", "--schedules", "50", "--weak", weak)
+            return int(out.split("\n")[1].split()[4])
+
+        self.assertEqual(stale("off"), 0)
+        self.assertGreater(stale("on"), 0)
+
+    def test_the_failing_history_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "history.txt")
+            self.fails("--algorithm", "unsafe", "--workload", "bank", "--dump", path)
+            self.assertGreater(os.path.getsize(path), 100)
+
+
+if __name__ == "__main__":
+    program.main()

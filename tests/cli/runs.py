@@ -1,0 +1,107 @@
+"""The JSON of `bench`."""
+
+import json
+import math
+import os
+import tempfile
+
+import program
+from program import HOST, SHORT
+
+REASONS = {"read_conflict", "write_conflict", "lock_stolen", "record_overwritten", "version_overwritten", "capacity",
+           "cancelled", "retry"}
+TEXTS = ["workload", "algorithm", "device", "device_name", "commit", "command", "invariant"]
+COUNTS = ["commits", "read_only_commits", "read_only_aborts"]
+NUMBERS = ["seconds", "commits_per_second", "aborts_per_commit"]
+
+
+class Runs(program.Case):
+    def check_shape(self, run):
+        for key in TEXTS:
+            self.assertIsInstance(run[key], str, key)
+            self.assertTrue(run[key], key)
+        for key in COUNTS:
+            self.assertIsInstance(run[key], int, key)
+        for key in NUMBERS:
+            self.assertTrue(math.isfinite(run[key]), key)
+        self.assertIsInstance(run["invariant_ok"], bool)
+        self.assertEqual(set(run["aborts"]), REASONS)
+        self.assertGreater(run["seconds"], 0)
+        self.assertAlmostEqual(run["commits_per_second"], run["commits"] / run["seconds"], delta=1)
+        self.assertLessEqual(run["read_only_commits"], run["commits"])
+        conflicts = sum(n for reason, n in run["aborts"].items() if reason not in ("cancelled", "retry"))
+        self.assertAlmostEqual(run["aborts_per_commit"], conflicts / max(run["commits"], 1), places=6)
+        for key in ["blocks", "threads"]:
+            self.assertGreaterEqual(run["parameters"][key], 1)
+
+    def test_every_algorithm_runs_the_bank(self):
+        runs = self.runs("bank", "--rot", "10", "--accounts", "200", "--transactions", "4000", "--seed", "7")
+        self.assertEqual({r["algorithm"] for r in runs}, {a["name"] for a in program.algorithms()})
+        for run in runs:
+            self.check_shape(run)
+            self.assertEqual(run["workload"], "bank")
+            self.assertEqual(run["device"], "host")
+            self.assertEqual(run["commits"], 4000, run["algorithm"])
+            self.assertTrue(run["invariant_ok"] or run["algorithm"] == "unsafe", run)
+            parameters = run["parameters"]
+            self.assertEqual((parameters["accounts"], parameters["rot"], parameters["seed"]), (200, 10, 7))
+            self.assertEqual(parameters["transactions"], 4000)
+            self.assertNotIn("seconds", parameters)
+            self.assertIs(parameters["sharded"], False)
+            self.assertAlmostEqual(run["read_only_commits"] / 4000, 0.1, delta=0.05)
+            self.assertIn("sum of balances 200000 ", run["invariant"].replace("!=", "=").replace(" = ", "  = "))
+
+    def test_producers_and_consumers(self):
+        runs = self.runs("producer_consumer", "--values", "200", "--buffer", "3")
+        for run in runs:
+            self.check_shape(run)
+            if run["algorithm"] != "unsafe":
+                self.assertTrue(run["invariant_ok"], run)
+                self.assertEqual(run["commits"], 2 * 10 * 200 + 20)
+                self.assertIn("2000 of 2000 values consumed, none twice", run["invariant"])
+        self.assertGreater(len(runs), 3)
+
+    def test_values_as_they_are(self):
+        run = self.runs("bank", "--algorithm", "pr_stm", *SHORT, "--blocks", "3", "--threads", "5", "--sharded", "--rot",
+                        "12.5", "--rot-reads", "4", "--os-threads", "1", "--warp-width", "4", "--seed", str(2**64 - 1))[0]
+        parameters = run["parameters"]
+        for key, value in {"blocks": 3, "threads": 5, "sharded": True, "rot": 12.5, "rot_reads": 4, "os_threads": 1,
+                           "warp_width": 4, "seed": 2**64 - 1, "seconds": 0.02}.items():
+            self.assertEqual(parameters[key], value, key)
+
+    def test_the_command_can_be_read_back(self):
+        run = self.runs("bank", "--algorithm", "pr_stm", *SHORT)[0]
+        self.assertIn("bench bank --algorithm pr_stm --seconds 0.02 --device host --json -", run["command"])
+
+    def test_a_file_has_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "runs.json")
+            out = self.succeeds("bench", "bank", "--algorithm", "pr_stm,locks", *SHORT, *HOST, "--json", path)
+            with open(path, encoding="utf-8") as file:
+                runs = json.load(file)
+            self.assertEqual([r["algorithm"] for r in runs], ["pr_stm", "locks"])
+            for run in runs:
+                self.check_shape(run)
+                self.assertIn(run["algorithm"], out)
+
+    def test_what_was_run_before_a_refusal_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "runs.json")
+            self.refuses("bench", "bank", "--algorithm", "pr_stm", "--blocks", "2,100000", *SHORT, *HOST, "--json", path)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(len(json.load(file)), 1)
+
+    def test_libitm_says_how(self):
+        if not any(a["name"] == "libitm" for a in program.algorithms()):
+            self.skipTest("this build has no libitm")
+        arguments = ["bench", "bank", "--algorithm", "libitm", *SHORT, *HOST, "--blocks", "2", "--json", "-"]
+        for method in ["gl_wt", "ml_wt"]:
+            out = self.succeeds(*arguments, env={**os.environ, "ITM_DEFAULT_METHOD": method})
+            run = json.loads(out)[0]
+            self.check_shape(run)
+            self.assertTrue(run["invariant_ok"])
+            self.assertEqual(run["parameters"]["itm_method"], method)
+
+
+if __name__ == "__main__":
+    program.main()
