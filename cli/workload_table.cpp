@@ -131,8 +131,10 @@ std::vector<setting> common_settings() {
       choice_setting("writes", 1, most_entries, "elements that a transaction may write; auto: what it needs"),
       whole_setting("versions", "", 1, any32, "versions of each element, of multi-version algorithms"),
       whole_setting("record", "", 1, any32, "entries of the commit record, of multi-version algorithms"),
-      whole_setting("patience-updating", "64", 0, any32, "aborts after which an update counts as starving; 0: never"),
-      whole_setting("patience-rot", "3", 0, any32, "the same for a read-only transaction"),
+      whole_setting("patience-updating", std::to_string(gputm::patience{}.updating), 0, any32,
+                    "aborts after which an update counts as starving; 0: never"),
+      whole_setting("patience-rot", std::to_string(gputm::patience{}.read_only), 0, any32,
+                    "the same for a read-only transaction"),
       real_setting("stuck-seconds", "10", 0.001, 1e6, "seconds without any commit after which a run gives up"),
   };
 }
