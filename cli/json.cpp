@@ -27,9 +27,9 @@ json parameters_of(const run_record& r) {
       if (c == '-') c = '_';
     if (e.flag)
       p[name] = e.value.whole != 0;
-    else if (e.name == "blocks")
+    else if (e.name == "blocks" && r.measured.blocks)
       p[name] = r.measured.blocks;
-    else if (e.name == "threads")
+    else if (e.name == "threads" && r.measured.threads)
       p[name] = r.measured.threads;
     else if (e.name == "os-threads")
       p[name] = r.os_threads;

@@ -35,6 +35,12 @@ memory_options memory_of(const point& p) {
 setting words_per_lock() {
   return whole_setting("words-per-lock", "1", 1, 1u << 31, "elements under one lock, a power of two");
 }
+setting versions() {
+  return whole_setting("versions", "", 2, any32, "versions of each element, of multi-version algorithms");
+}
+setting record() {
+  return whole_setting("record", "", 2, any32, "entries of the commit record, of multi-version algorithms");
+}
 
 // ---- bank
 
@@ -77,6 +83,8 @@ std::vector<setting> producer_consumer_settings() {
       whole_setting("values", "100000", 1, std::uint64_t{1} << 36, "values of each producer"),
       whole_setting("buffer", "64", 1, max_elements, "values that the buffer holds"),
       words_per_lock(),
+      versions(),
+      record(),
   };
 }
 std::string producer_consumer_why_not(const algorithm_entry& a) {
@@ -129,8 +137,6 @@ std::vector<setting> common_settings() {
       whole_setting("seed", "1", 0, any64, "of the random numbers"),
       choice_setting("reads", 1, most_entries, "elements that a transaction may read; auto: what it needs"),
       choice_setting("writes", 1, most_entries, "elements that a transaction may write; auto: what it needs"),
-      whole_setting("versions", "", 1, any32, "versions of each element, of multi-version algorithms"),
-      whole_setting("record", "", 1, any32, "entries of the commit record, of multi-version algorithms"),
       whole_setting("patience-updating", std::to_string(gputm::patience{}.updating), 0, any32,
                     "aborts after which an update counts as starving; 0: never"),
       whole_setting("patience-rot", std::to_string(gputm::patience{}.read_only), 0, any32,

@@ -82,8 +82,8 @@ class Requests(program.Case):
         self.refuses_bench("bank", "--values", "5", says="--values bank")
         self.refuses_bench("producer_consumer", "--accounts", "5", says="--accounts producer_consumer")
         self.refuses_bench("producer_consumer", "--seconds", "5", says="--seconds producer_consumer")
-        self.refuses_bench("bank", "--versions", "5", says="--versions multi-version")
-        self.refuses_bench("bank", "--record", "5", says="--record multi-version")
+        self.refuses_bench("producer_consumer", "--versions", "5", says="--versions multi-version")
+        self.refuses_bench("producer_consumer", "--record", "5", says="--record multi-version")
 
     def test_what_does_not_go_together(self):
         self.refuses_bench("bank", "--rot-reads", "7000", says="7000 6000")

@@ -126,12 +126,13 @@ void no_lost_update_of_sets(const venue& v) {
   for (std::uint32_t& in : sets) in = 1 + d.below((1u << n) - 1);
   no_lost_update_of<A>(v, n, sets, v.shape());
 }
-/// One transaction takes both locks and loses the second one, while others use the first.
+/// Few words and many sets: locks are stolen again and again from those who keep others.
 template <class A>
 void no_lost_update_where_locks_are_stolen(const venue& v) {
-  std::vector<std::uint32_t> sets;
-  for (std::uint32_t k = 0; k < v.pick(1u, 500u, 5000u); ++k) sets.insert(sets.end(), {1, 3, 1, 2});
-  no_lost_update_of<A>(v, 2, sets, v.threads(3));
+  std::vector<std::uint32_t> sets(v.pick(40u, 2000u, 20'000u));
+  dice d(v.seed);
+  for (std::uint32_t& in : sets) in = 1 + d.below(3);
+  no_lost_update_of<A>(v, 2, sets, v.threads(4));
 }
 
 /// Writers pass through a value that nobody may see: kind 0 overwrites it, kind 1 cancels after it.
@@ -182,9 +183,10 @@ void no_dirty_read(const venue& v) {
   require_equal(seen.value(), 0u, "reads of a value that was never committed");
 }
 
-/// Writers keep all words equal; readers read them all twice.
+/// Writers keep all words equal; readers read them all, once or more often.
 struct keep_equal {
   array<std::uint32_t> words;
+  std::uint32_t passes;
   alarm wrong;
   bool opaque;
   using result_type = std::uint32_t;
@@ -205,7 +207,7 @@ struct keep_equal {
     }
     GPUTM_TRY(std::uint32_t first, tx.load(words[0]));
     bool same = true;
-    for (std::uint32_t i = 0; i < 2 * n; ++i) {
+    for (std::uint32_t i = 1; i < passes * n; ++i) {
       GPUTM_TRY(std::uint32_t a, tx.load(words[i % n]));
       same = same && a == first;
     }
@@ -220,20 +222,57 @@ struct keep_equal {
 template <class A>
 void reads_are_repeatable_and_consistent(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t n = v.pick(2u, 9u, 9u);
+  const std::uint32_t n = v.pick(2u, 9u, 9u), passes = v.round / 3 % 3 == 0 ? 2 : 1;
   auto words = on.tm.template allocate<std::uint32_t>(n, 1u);
   scratch seen(on.s, 1);
   std::vector<std::uint32_t> inputs(v.pick(4u, 6000u, 60'000u));
   dice d(v.seed);
   for (std::uint32_t& k : inputs) k = d.below(1u << 20);
-  const auto done = run(on.s, on.tm, inputs, keep_equal{words, seen.alarm(), A::traits.opaque},
-                        {.reads = 2 * n + 1, .writes = n}, v.shape());
+  const auto done = run(on.s, on.tm, inputs, keep_equal{words, passes, seen.alarm(), A::traits.opaque},
+                        {.reads = passes * n, .writes = n}, v.shape());
   outcomes_and_counters_agree(done, inputs.size());
   for (std::size_t k = 0; k < inputs.size(); ++k)
     require(inputs[k] % 2 == 0 || done.results[k], "a committed transaction saw words of different writers");
   require_equal(seen.value(), 0u, "attempts that saw words of different writers");
   const auto after = on.tm.read(on.s, words);
   for (std::uint32_t w : after) require_equal(w, after[0], "blind writers mixed");
+}
+
+/// Writers of many words beside readers of the first and the last one: a commit takes long, and is seen whole.
+struct write_all_read_ends {
+  array<std::uint32_t> words;
+  using result_type = std::uint32_t;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t) const {
+    for (std::uint32_t i = 0; i < words.size(); ++i) touch(words[i]);
+  }
+  GPUTM_FN bool read_only(std::uint32_t in) const { return in % 2 == 1; }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
+    const std::uint32_t last = words.size() - 1;
+    for (std::uint32_t i = 0; in % 2 == 0 && i <= last; ++i) {
+      GPUTM_TRY(tx.store(words[in % 4 == 0 ? i : last - i], in));
+    }
+    if (in % 2 == 0) return gputm::commit;
+    GPUTM_TRY(std::uint32_t a, tx.load(words[in % 4 == 1 ? 0 : last]));
+    GPUTM_TRY(std::uint32_t b, tx.load(words[in % 4 == 1 ? last : 0]));
+    tx.result(a == b ? 1u : 0u);
+    return gputm::commit;
+  }
+};
+
+template <class A>
+void large_commits_are_seen_whole(const venue& v) {
+  scene<A> on(v);
+  const std::uint32_t n = v.pick(8u, 60u, 60u);
+  auto words = on.tm.template allocate<std::uint32_t>(n);
+  std::vector<std::uint32_t> inputs(v.pick(6u, 3000u, 60'000u));
+  dice d(v.seed);
+  for (std::uint32_t& in : inputs) in = d.below(1u << 20);
+  const auto done = run(on.s, on.tm, inputs, write_all_read_ends{words}, {.reads = n, .writes = n}, v.threads(2));
+  outcomes_and_counters_agree(done, inputs.size());
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    require(inputs[k] % 2 == 0 || done.results[k], "a committed transaction saw half of a commit");
 }
 
 /// Independent reads of independent writes: two readers may not see two writes in opposite orders.
