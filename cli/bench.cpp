@@ -26,7 +26,8 @@ std::vector<setting> settings_of(const workload_entry& w, bool on_host) {
 }
 
 void refuse_unknown(const bench_request& r, const workload_entry& w, const std::vector<setting>& known) {
-  for (const auto& [name, text] : r.given) {
+  for (const auto& option : r.given) {
+    const std::string& name = option.first;
     if (std::any_of(known.begin(), known.end(), [&](const setting& s) { return s.name == name; })) continue;
     for (const setting& s : host_settings())
       if (s.name == name) throw usage_error("--" + name + " is an option of the host device");

@@ -22,7 +22,7 @@ libraries=(libboost-context-dev libgtest-dev libcli11-dev nlohmann-json3-dev lib
 
 if ! have apt-get; then
   missing=()
-  for tool in cmake ninja; do have "$tool" || missing+=("$tool"); done
+  for tool in cmake ninja python3; do have "$tool" || missing+=("$tool"); done
   find_gxx >/dev/null || missing+=("g++ 12 or later")
   [ ${#missing[@]} -eq 0 ] || die "no apt-get here; install these yourself: ${missing[*]}.
 The libraries are Boost.Context 1.74 or later, GoogleTest, CLI11, nlohmann-json and fmt."
@@ -34,6 +34,7 @@ needed=()
 for package in "${libraries[@]}"; do installed "$package" || needed+=("$package"); done
 have ninja || needed+=(ninja-build)
 have cmake || needed+=(cmake)
+have python3 || needed+=(python3)  # the tests of the program
 gxx_missing=false
 find_gxx >/dev/null || gxx_missing=true
 wanted=()

@@ -21,7 +21,7 @@ std::string bytes_text(double bytes) {
 }  // namespace
 
 memory_core::memory_core(gputm::device d, std::size_t global_bytes, memory_options options)
-    : device_(std::move(d)), options_(options), global_bytes_(global_bytes) {
+    : device_(std::move(d)), options_(options) {
   if (!std::has_single_bit(options.words_per_lock))
     throw invalid_argument("words_per_lock is " + std::to_string(options.words_per_lock) +
                            "; it must be a power of two (1, 2, 4, ...)");

@@ -11,6 +11,7 @@
 #include "random.hpp"
 
 namespace gputm::workloads {
+inline namespace GPUTM_BUILD {  // as the launches in it
 
 struct bank_options {
   std::uint64_t accounts = 6000;
@@ -98,21 +99,17 @@ struct audit {
   }
 };
 
-/// Draws transfers.
+/// Draws transfers among `span` accounts from `first` on.
 struct order_source {
-  std::uint32_t accounts, client;
-  bool sharded;
+  std::uint32_t first, span;
   generator& random;
   GPUTM_INLINE transfer_order operator()(std::uint64_t) const {
     transfer_order o;
-    if (sharded) {
-      o.from = client * 2 % (accounts & ~1u);
-      o.to = o.from + 1;
-    } else {
-      o.from = random.below(accounts);
-      o.to = random.below(accounts - 1);
-      o.to += o.to >= o.from;  // another account, without a division
-    }
+    o.from = random.below(span);
+    o.to = random.below(span - 1);
+    o.to += o.to >= o.from;  // another account, without a division
+    o.from += first;
+    o.to += first;
     o.amount = 1 + static_cast<int>(random.next() & 7);
     return o;
   }
@@ -151,10 +148,15 @@ struct bank_client {
     generator random(seed, ctx.rank());
     const std::uint32_t warp = ctx.rank() / simt::warp_width();
     std::uint32_t due = static_cast<std::uint32_t>((mix(seed ^ warp) >> 32) * 1'000'000 >> 32);
-    const std::uint64_t share = transactions / ctx.size() + (ctx.rank() < transactions % ctx.size());
-    const std::uint64_t end = duration_ns ? start() + duration_ns : 0;
+    // One of the two limits is out of reach: a condition on which of them counts would have the compiler make a
+    // second copy of the loop.
+    constexpr auto never = ~std::uint64_t{0};
+    const std::uint64_t share =
+        transactions ? transactions / ctx.size() + (ctx.rank() < transactions % ctx.size()) : never;
+    const std::uint64_t end = transactions ? never : start() + duration_ns;
     std::uint64_t audits = 0, wrong = 0;
-    for (std::uint64_t n = 0; transactions ? n < share : simt::nanoseconds() < end;) {
+    GPUTM_NO_UNROLL
+    for (std::uint64_t n = 0; n < share && simt::nanoseconds() < end;) {
       if (ctx.stopped()) break;
       // the updates up to this warp's next audit, but not so many that the time is overrun
       std::uint64_t updates = 16;
@@ -164,7 +166,7 @@ struct bank_client {
         audit_now = before_audit < updates;
         if (audit_now) updates = before_audit;
       }
-      if (transactions && updates + audit_now > share - n) {
+      if (updates + audit_now > share - n) {
         updates = share - n;
         audit_now = false;
       }
@@ -195,8 +197,10 @@ struct bank_client {
   template <class Context>
   GPUTM_INLINE void update(Context& ctx, generator& random, std::uint64_t count) const {
     if constexpr (Pair)
-      (void)ctx.transact_each(simt::full_mask, count, order_source{balance.size(), ctx.rank(), sharded, random},
-                              transfer{balance});
+      (void)ctx.transact_each(
+          simt::full_mask, count,
+          order_source{sharded ? ctx.rank() * 2 % (balance.size() & ~1u) : 0, sharded ? 2 : balance.size(), random},
+          transfer{balance});
     else
       (void)ctx.transact_each(simt::full_mask, count, seed_source{random}, many_transfers{balance, per_transaction});
   }
@@ -286,4 +290,5 @@ class bank {
   }
 };
 
+}  // namespace GPUTM_BUILD
 }  // namespace gputm::workloads

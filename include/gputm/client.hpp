@@ -159,6 +159,7 @@ class client {
   GPUTM_INLINE finish transact(std::uint64_t number, Result& result, const Body& body, const Inputs&... inputs) {
     ordeal o;
     finish f;
+    GPUTM_NO_UNROLL
     do {
       f = try_once(number, o, result, body, inputs...);
     } while (f == finish::again);

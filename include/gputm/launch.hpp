@@ -57,6 +57,7 @@ class context {
     std::uint32_t waits = 0;
     gputm::detail::vigil watching;
     finish f;
+    GPUTM_NO_UNROLL
     do {
       f = client_.transact(number, result, body, inputs...);
     } while (f == finish::retry && client_.wait_for_others(number, waits, watching));
@@ -77,6 +78,7 @@ class context {
     std::uint64_t committed = 0, k = 0;
     if (count == 0) return 0;
     auto input = next(k);
+    GPUTM_NO_UNROLL
     while (k < count) {
       const finish f = client_.try_once(calls_ + k, o, ignored, body, input);
       if (f == finish::again) continue;

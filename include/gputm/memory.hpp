@@ -50,7 +50,6 @@ class memory_core {
   region_table table_;
   std::uint32_t count_ = 0;
   buffer globals_;
-  std::size_t global_bytes_;
   std::vector<buffer> buffers_;
   std::vector<std::pair<std::byte*, std::size_t>> metadata_;
   std::vector<std::string> names_;

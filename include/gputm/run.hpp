@@ -72,6 +72,7 @@ struct bulk_kernel {
     client_type c(parameters);
     typename client_type::ordeal o;
     finish f = finish::committed;
+    GPUTM_NO_UNROLL
     for (std::uint64_t i = simt::grid_thread_rank(); i < work.count && f != finish::stopped;) {
       result_type result{};
       f = c.try_once(i, o, result, body, work.inputs[i]);

@@ -14,10 +14,10 @@ namespace gputm {
 
 /// The shape of a launch. Zeros are chosen by gputm: as many blocks as can be resident.
 struct launch_config {
-  gputm::capacity capacity;
+  gputm::capacity capacity{};
   std::uint32_t blocks = 0;
   std::uint32_t threads = 0;  ///< in a block
-  gputm::patience patience;
+  gputm::patience patience{};
   std::uint64_t history_words = 0;  ///< a thread, for launches that record (with_history)
 };
 

@@ -77,7 +77,8 @@ void counting_can_be_left_out(const venue& v) {
   auto words = on.tm.template allocate<std::uint32_t>(3);
   std::vector<std::uint32_t> inputs(v.pick(4u, 1000u, 10'000u));
   for (std::uint32_t k = 0; k < inputs.size(); ++k) inputs[k] = k % 3;
-  const auto done = run<without_statistics>(on.s, on.tm, inputs, increment{words}, {.reads = 1, .writes = 1}, v.shape());
+  const auto done =
+      run<without_statistics>(on.s, on.tm, inputs, increment{words}, {.reads = 1, .writes = 1}, v.shape());
   require_equal(done.stats.commits + done.stats.conflicts(), 0u, "what was counted");
   require_equal(done.outcomes.size(), inputs.size(), "outcomes");
   require_equal(on.total(words), inputs.size(), "increments");
@@ -88,7 +89,10 @@ struct on_device {
   buffer in, out, said;
   std::uint64_t count;
   on_device(const stream& s, const std::vector<std::uint32_t>& inputs)
-      : in(s.on(), inputs.size() * 4), out(s.on(), inputs.size() * 4), said(s.on(), inputs.size()), count(inputs.size()) {
+      : in(s.on(), inputs.size() * 4),
+        out(s.on(), inputs.size() * 4),
+        said(s.on(), inputs.size()),
+        count(inputs.size()) {
     s.on()->copy_to_device(s.handle(), in.as<void>(), inputs.data(), in.size());
     s.synchronize();
   }

@@ -84,12 +84,11 @@ void read_overflow_is_an_error(const venue& v) {
   fault_scene<A> on(v);
   // 12 elements, room for 6
   if (!A::traits.one_thread)
-    require_throws<capacity_exceeded>([&] { on.go(v, wrongdoing::reads, {.reads = 4, .writes = 2}); },
-                                      A::traits.needs_footprint
-                                          ? std::initializer_list<std::string>{"capacity is 6", "capacity.reads"}
-                                          : std::initializer_list<std::string>{"'inventory'", "about 12 elements",
-                                                                               "capacity is 6", "6 too few",
-                                                                               "capacity.reads"});
+    require_throws<capacity_exceeded>(
+        [&] { on.go(v, wrongdoing::reads, {.reads = 4, .writes = 2}); },
+        A::traits.needs_footprint ? std::initializer_list<std::string>{"capacity is 6", "capacity.reads"}
+                                  : std::initializer_list<std::string>{"'inventory'", "about 12 elements",
+                                                                       "capacity is 6", "6 too few", "capacity.reads"});
   on.is_intact(v);
   if (A::traits.logs_read_only && !A::traits.needs_footprint)
     require_throws<capacity_exceeded>([&] { on.go(v, wrongdoing::read_only_reads, {.reads = 4, .writes = 2}); },
@@ -104,8 +103,9 @@ void read_overflow_is_an_error(const venue& v) {
 template <class A>
 void write_overflow_is_an_error(const venue& v) {
   fault_scene<A> on(v);
-  require_throws<capacity_exceeded>([&] { on.go(v, wrongdoing::writes, {.reads = 20, .writes = 5}); },
-                                    {"'inventory'", "about 12 entries", "capacity is 5", "7 too few", "capacity.writes"});
+  require_throws<capacity_exceeded>(
+      [&] { on.go(v, wrongdoing::writes, {.reads = 20, .writes = 5}); },
+      {"'inventory'", "about 12 entries", "capacity is 5", "7 too few", "capacity.writes"});
   on.is_intact(v);
 }
 
@@ -120,8 +120,7 @@ void index_out_of_range_is_an_error(const venue& v) {
 template <class A>
 void an_array_of_another_memory_is_an_error(const venue& v) {
   fault_scene<A> on(v);
-  require_throws<invalid_argument>([&] { on.go(v, wrongdoing::memory, {.reads = 4, .writes = 2}); },
-                                   {"memory number"});
+  require_throws<invalid_argument>([&] { on.go(v, wrongdoing::memory, {.reads = 4, .writes = 2}); }, {"memory number"});
   on.is_intact(v);
 }
 
@@ -174,8 +173,8 @@ void inconsistent_states_upset_nobody(const venue& v) {
   std::vector<std::uint32_t> inputs(v.pick(4u, 3000u, 30'000u));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = d.below(8);
-  const auto done = run(on.s, on.tm, inputs, easily_upset{words}, {.reads = words.size() + 2, .writes = words.size()},
-                        v.shape());
+  const auto done =
+      run(on.s, on.tm, inputs, easily_upset{words}, {.reads = words.size() + 2, .writes = words.size()}, v.shape());
   require_equal(done.stats.commits, inputs.size(), "commits");
   for (std::size_t k = 0; k < inputs.size(); ++k)
     require(inputs[k] % 2 == 0 || done.results[k], "a transaction committed on an inconsistent state");

@@ -50,7 +50,8 @@ struct interpreter {
   }
 };
 
-inline std::vector<program> some_programs(const venue& v, std::uint32_t count, std::uint32_t elements, bool may_cancel) {
+inline std::vector<program> some_programs(const venue& v, std::uint32_t count, std::uint32_t elements,
+                                          bool may_cancel) {
   dice d(v.seed);
   std::vector<program> all(count);
   for (std::uint32_t n = 0; n < count; ++n) {

@@ -106,7 +106,8 @@ struct increment_set {
 
 /// The same with sets that overlap in part, so that locks are stolen while others are kept.
 template <class A>
-void no_lost_update_of(const venue& v, std::uint32_t n, const std::vector<std::uint32_t>& sets, const launch_config& c) {
+void no_lost_update_of(const venue& v, std::uint32_t n, const std::vector<std::uint32_t>& sets,
+                       const launch_config& c) {
   scene<A> on(v);
   auto words = on.tm.template allocate<std::uint32_t>(n);
   const auto done = run(on.s, on.tm, sets, increment_set{words}, {.reads = n, .writes = n}, c);

@@ -1,3 +1,3 @@
-#include "suite.hpp"
+#include "versions.hpp"
 
-GPUTM_CONFORMANCE(pr_stm_opaque, gputm::algorithm::pr_stm_opaque)
+GPUTM_PR_STM_CONFORMANCE(pr_stm_opaque, gputm::algorithm::pr_stm_opaque)

@@ -32,7 +32,7 @@ struct property {
 bool join(const char* algorithm, std::vector<property> properties);
 
 #define GPUTM_PROPERTY(name, ...) \
-  property { #name, name<A>, ##__VA_ARGS__ }
+  property { #name, name < A>, ##__VA_ARGS__ }
 
 /// What any algorithm promises that isolates transactions.
 template <class A>
@@ -57,7 +57,7 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(cancel_leaves_no_trace),
       GPUTM_PROPERTY(retry_waits_for_later_inputs, 1000),
       GPUTM_PROPERTY(retry_waits_in_a_kernel, 1000),
-      GPUTM_PROPERTY(hopeless_retry_ends_with_an_error, 500),
+      GPUTM_PROPERTY(hopeless_retry_ends_with_an_error, 200),
       GPUTM_PROPERTY(types_mix_in_one_transaction, 500),
       GPUTM_PROPERTY(large_elements_are_not_torn),
       GPUTM_PROPERTY(all_threads_get_through_one_word),
@@ -86,10 +86,10 @@ std::vector<property> properties_of() {
   return all;
 }
 
-#define GPUTM_CONFORMANCE(name, ...)                             \
-  namespace {                                                    \
-  [[maybe_unused]] const bool joined = gputm::conformance::join( \
-      #name, gputm::conformance::properties_of<__VA_ARGS__>());  \
+#define GPUTM_CONFORMANCE_TO(name, ...)                                              \
+  namespace {                                                                        \
+  [[maybe_unused]] const bool joined = gputm::conformance::join(#name, __VA_ARGS__); \
   }
+#define GPUTM_CONFORMANCE(name, ...) GPUTM_CONFORMANCE_TO(name, gputm::conformance::properties_of<__VA_ARGS__>())
 
 }  // namespace gputm::conformance

@@ -103,9 +103,9 @@ void types_mix_in_one_transaction(const venue& v) {
   const std::uint32_t n = v.pick(2u, 70u, 70u);
   scratch seen(on.s, 1);
   auto make = [&]<class T>(T) { return on.tm.template allocate<T>(n); };
-  const count_everywhere body{make(bytes_1{}),  make(bytes_2{}),  make(bytes_3{}),  make(bytes_4{}),  make(bytes_6{}),
-                              make(bytes_8{}),  make(bytes_12{}), make(bytes_24{}), make(bytes_40{}), seen.alarm(),
-                              A::traits.opaque};
+  const count_everywhere body{make(bytes_1{}),  make(bytes_2{}), make(bytes_3{}),  make(bytes_4{}),
+                              make(bytes_6{}),  make(bytes_8{}), make(bytes_12{}), make(bytes_24{}),
+                              make(bytes_40{}), seen.alarm(),    A::traits.opaque};
   std::vector<std::uint32_t> inputs(v.pick(3u, 5000u, 15'000u)), expected(n);
   dice d(v.seed);
   for (std::uint32_t& i : inputs) ++expected[i = d.below(n)];
@@ -159,8 +159,8 @@ void large_elements_are_not_torn(const venue& v) {
   std::vector<std::uint32_t> inputs(v.pick(4u, 8000u, 200'000u));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = d.below(1u << 20);
-  const auto done = run(on.s, on.tm, inputs, tear{elements, seen.alarm(), A::traits.opaque}, {.reads = 1, .writes = 1},
-                        v.shape());
+  const auto done =
+      run(on.s, on.tm, inputs, tear{elements, seen.alarm(), A::traits.opaque}, {.reads = 1, .writes = 1}, v.shape());
   require_equal(done.stats.commits, inputs.size(), "commits");
   for (std::uint32_t torn : done.results) require_equal(torn, 0u, "torn reads that committed");
   require_equal(seen.value(), 0u, "torn reads inside of transactions");

@@ -89,7 +89,8 @@ struct venue {
       // time is counted in steps; now and then the starvation gate closes early
       c.patience.updating = round / 6 % 3 == 0 ? 1 : round / 6 % 3 == 1 ? 4 : 1024;
       c.patience.read_only = round / 6 % 2 + 1;
-      c.patience.gather_ns = round / 12 % 2 * 40;
+      c.patience.gather_ns = round / 12 % 2 * 1000;
+      c.patience.stuck_ns = 20'000'000;
     } else if (how == mode::fast) {
       c.blocks = 4;
       c.threads = 32;

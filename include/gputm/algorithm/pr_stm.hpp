@@ -13,7 +13,9 @@
 //
 // Semantics: strictly serialisable. Opaque with a global clock (stamped versions) or by revalidating at
 // every read; otherwise not opaque: a doomed transaction may see two states at once.
-// Progress: the transaction with the highest priority among those that meet wins every lock.
+// Progress: nobody steals from the transaction with the highest priority among those that meet; it loses only to
+// one that had locked before it came, and which may lose in turn. The starvation gate (parts/control.hpp) ends
+// every such chain.
 #pragma once
 
 #include "gputm/algorithm/concept.hpp"
@@ -47,6 +49,8 @@ struct basic_pr_stm {
   static constexpr std::size_t global_bytes(const memory_options&) { return sizeof(std::uint64_t); }
   static globals make_globals(std::byte* p, const memory_options&) { return {reinterpret_cast<std::uint64_t*>(p)}; }
   using priority = Priority;
+  /// When more stamps are gone, clock and versions start over between two launches.
+  static constexpr std::uint64_t renew_after = Opacity == opacity::clock ? Layout::max_version / 2 : ~std::uint64_t{0};
   static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t, const memory_options& o) {
     return (((static_cast<std::size_t>(length) - 1) >> o.lock_shift()) + 1) * sizeof(word);
   }
@@ -171,6 +175,11 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
     });
     return true;
   }
+
+  /// Whether the stamps are about to leave the version's range (2^40), which only a launch that draws half of
+  /// them can reach.
+  GPUTM_INLINE bool exhausted() const { return clocked && snapshot_ > Layout::max_version - 2 * parts::max_threads; }
+  GPUTM_INLINE std::uint64_t stamps() const { return snapshot_; }
 
   GPUTM_INLINE void abandon() {}  // nothing is held outside of commit()
   GPUTM_INLINE abort_reason reason() const { return reason_; }

@@ -97,6 +97,7 @@ class word_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < K; ++k)
       if (k < count && !visit(k, first_[k])) return false;
+    GPUTM_NO_UNROLL
     for (std::uint32_t i = K; i < count; ++i)
       if (!visit(i, spilled(i))) return false;
     return true;

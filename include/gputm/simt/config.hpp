@@ -35,6 +35,13 @@
 #define GPUTM_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/// Before a loop whose body is large: copies of it would only cost registers.
+#if defined(__CUDA_ARCH__)
+#define GPUTM_NO_UNROLL _Pragma("unroll 1")
+#else
+#define GPUTM_NO_UNROLL
+#endif
+
 /// A trailing parameter that remembers the call site, for reports of the host executor. Not
 /// std::source_location: clang 14 with libstdc++ 12 lacks it, and nvcc's device pass cannot call it.
 #define GPUTM_HERE [[maybe_unused]] ::gputm::simt::site at = {__builtin_FILE(), static_cast<unsigned>(__builtin_LINE())}

@@ -1,0 +1,66 @@
+// A GPU as a device: compiled by nvcc, in builds with CUDA only.
+#include "gpu_calls.hpp"
+
+#include "gputm/gputm.hpp"
+
+namespace gputm::api_test {
+namespace {
+
+template <class Error, class Act>
+std::string outcome_of(Act act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    return std::string("another exception: ") + e.what();
+  }
+  return "nothing was thrown";
+}
+
+struct count_up {
+  array<long> a;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, long in) const {
+    GPUTM_TRY(long x, tx.load(a[0]));
+    GPUTM_TRY(tx.store(a[0], x + in));
+    return gputm::commit;
+  }
+};
+
+void run_on(const device& d, launch_config c) {
+  memory<algorithm::pr_stm> tm(d);
+  const stream s(d);
+  auto a = tm.allocate<long>(1);
+  run(s, tm, std::vector<long>(500, 1), count_up{a}, {.reads = 1, .writes = 1}, c);
+  if (tm.read(s, a, 0) != 500) throw error("the sum is wrong");
+}
+
+}  // namespace
+
+std::string ask_for_gpu(int ordinal) {
+  return outcome_of<no_device>([&] { cuda_device(ordinal); });
+}
+std::string oversized_grid() {
+  return outcome_of<grid_not_resident>([] { run_on(cuda_device(), {.blocks = 1u << 20, .threads = 256}); });
+}
+std::string oversized_block() {
+  return outcome_of<invalid_argument>([] { run_on(cuda_device(), {.threads = 1025}); });
+}
+std::string oversized_array() {
+  return outcome_of<out_of_memory>([] {
+    struct page {
+      char bytes[4096];
+    };
+    memory<algorithm::pr_stm> tm(cuda_device());
+    tm.allocate<page>(1u << 30);
+  });
+}
+std::string ordinary_run() {
+  return outcome_of<no_device>([] { run_on(cuda_device(), {}); });
+}
+std::string run_on_the_host() {
+  return outcome_of<no_device>([] { run_on(host_device(), {.blocks = 2, .threads = 8}); });
+}
+
+}  // namespace gputm::api_test

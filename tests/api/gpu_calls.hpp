@@ -1,0 +1,16 @@
+// Calls that nvcc compiles, for tests that the host's compiler compiles. Each returns the message of the
+// exception that was expected, or what happened in its place.
+#pragma once
+
+#include <string>
+
+namespace gputm::api_test {
+
+std::string ask_for_gpu(int ordinal);
+std::string oversized_grid();
+std::string oversized_block();
+std::string oversized_array();
+std::string ordinary_run();
+std::string run_on_the_host();
+
+}  // namespace gputm::api_test

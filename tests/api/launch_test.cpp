@@ -1,0 +1,196 @@
+// Launches: grids, capacities, devices that do not fit; errors of the host executor; counters' names.
+#include <cstring>
+
+#include "support.hpp"
+
+namespace gputm::api_test {
+namespace {
+
+const std::vector<long> some_inputs(100, 1);
+
+struct launches : testing::Test {
+  device d = host_device();
+  stream s{d};
+  memory<stm> tm{d};
+  array<long> a = tm.allocate<long>(4, 0L, "a");
+
+  auto go(const launch_config& c, gputm::capacity sizes = {}) { return run(s, tm, some_inputs, add_to{a}, sizes, c); }
+};
+
+TEST_F(launches, zeros_are_chosen) {
+  EXPECT_EQ(go({}).stats.commits, 100u);
+  EXPECT_EQ(go({.blocks = 3}).stats.commits, 100u);
+  EXPECT_EQ(go({.threads = 7}).stats.commits, 100u);
+  EXPECT_EQ(go({.blocks = 1, .threads = 1}).stats.commits, 100u);
+  EXPECT_EQ(go({.blocks = 5, .threads = 1024}).stats.commits, 100u);
+}
+
+TEST_F(launches, blocks_have_a_largest_size) {
+  EXPECT_TRUE(throws<invalid_argument>([&] { go({.blocks = 1, .threads = 1025}); }, {"1025", "1024"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { go({.threads = 1u << 31}); }, {"2147483648", "1024"}));
+  EXPECT_EQ(tm.read(s, a, 0), 0);
+}
+
+TEST_F(launches, grids_are_resident) {
+  host::config c;
+  c.max_resident_blocks = 2;
+  const device small = host_device(c);
+  memory<stm> m(small);
+  const stream on(small);
+  auto b = m.allocate<long>(1);
+  EXPECT_TRUE(throws<grid_not_resident>([&] { run(on, m, some_inputs, add_to{b}, {}, {.blocks = 3, .threads = 4}); },
+                                        {"3 blocks of 4 threads", "limit", "2 blocks"}));
+  EXPECT_EQ(run(on, m, some_inputs, add_to{b}, {}, {.blocks = 2, .threads = 4}).stats.commits, 100u);
+  EXPECT_EQ(run(on, m, some_inputs, add_to{b}).stats.commits, 100u);  // gputm chooses no more than fit
+  EXPECT_EQ(m.read(on, b, 0), 200);
+}
+
+TEST_F(launches, ranks_have_a_limit) {
+  auto f = std::make_shared<frugal>();
+  EXPECT_TRUE(
+      throws<grid_not_resident>([&] { go({.blocks = 4000, .threads = 1024}); }, {"4000 blocks of 1024 threads"}));
+  EXPECT_EQ(tm.read(s, a, 0), 0);
+}
+
+TEST_F(launches, capacities_have_a_limit) {
+  EXPECT_TRUE(throws<invalid_argument>([&] { go({}, {.reads = (1u << 22) + 1}); }, {"4194305", "4194304"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { go({}, {.reads = 1, .writes = ~0u}); }, {"4294967295", "4194304"}));
+  struct large {
+    char bytes[400];
+  };
+  tm.allocate<large>(2, {}, "large");
+  EXPECT_TRUE(throws<invalid_argument>([&] { go({.blocks = 1, .threads = 1}, {.writes = 1u << 22}); },
+                                       {"4194304 writes", "400 bytes"}));
+}
+
+TEST_F(launches, a_capacity_of_nothing_is_exceeded_at_once) {
+  EXPECT_TRUE(throws<capacity_exceeded>([&] { go({.blocks = 1, .threads = 1}, {.reads = 0, .writes = 0}); },
+                                        {"'a'", "capacity is 0"}));
+  EXPECT_EQ(tm.read(s, a, 0), 0);
+  EXPECT_EQ(go({}, {.reads = 1, .writes = 1}).stats.commits, 100u);
+}
+
+struct far_away {
+  array<long> a;
+  long index;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, long) const {
+    GPUTM_TRY([[maybe_unused]] long x, tx.load(a[static_cast<std::uint64_t>(index)]));
+    return gputm::commit;
+  }
+};
+
+TEST_F(launches, indices_are_named) {
+  const auto at = [&](long i) { return [this, i] { run(s, tm, std::vector<long>{1}, far_away{a, i}); }; };
+  EXPECT_TRUE(throws<index_out_of_range>(at(4), {"index 4", "'a'", "4 elements", "input or call 0 of thread 0"}));
+  EXPECT_TRUE(throws<index_out_of_range>(at(0xfffffffe), {"index 4294967294"}));
+  EXPECT_TRUE(throws<index_out_of_range>(at(-1), {"2^32 - 1 or more"}));
+  EXPECT_TRUE(throws<index_out_of_range>(at(1L << 32), {"2^32 - 1 or more"}));
+  EXPECT_NO_THROW(at(3)());
+}
+
+TEST_F(launches, an_array_of_nothing_is_of_another_memory) {
+  EXPECT_TRUE(throws<invalid_argument>(
+      [&] {
+        run(s, tm, some_inputs, far_away{array<long>{}, 0});
+      },
+      {"memory number 0", "one memory"}));
+}
+
+TEST_F(launches, the_history_recorder_says_when_it_is_full) {
+  history::history h;
+  launch_config c{.blocks = 1, .threads = 4};
+  c.history_words = 50;
+  EXPECT_TRUE(throws<capacity_exceeded>([&] { run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h); },
+                                        {"50 words", "history_words"}));
+  c.history_words = 1000;
+  run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h);
+  std::size_t committed = 0;
+  for (const auto& t : h.transactions) committed += t.how == history::transaction::ended::committed;
+  EXPECT_EQ(committed, 100u);
+}
+
+TEST(devices, a_launch_for_the_host_needs_the_host) {
+  auto f = std::make_shared<frugal>();
+  f->claims = device_kind::cuda;
+  const device d{f};
+  const stream s{d};
+  {
+    memory<stm> tm(d);
+    auto a = tm.allocate<long>(1);
+    EXPECT_TRUE(throws<no_device>([&] { run(s, tm, some_inputs, add_to{a}); }, {"a frugal device", "nvcc"}));
+    EXPECT_TRUE(throws<no_device>([&] { last_report(d); }, {"a frugal device", "not a host device"}));
+  }
+  EXPECT_EQ(f->live, 0u);
+}
+
+TEST(devices, a_host_config_out_of_range_is_refused) {
+  const auto with = [](auto change, std::initializer_list<std::string> parts) {
+    host::config c;
+    change(c);
+    return throws<invalid_argument>(
+        [&] {
+          const device d = host_device(c);
+          memory<stm> tm(d);
+          auto a = tm.allocate<long>(1);
+          run(stream{d}, tm, some_inputs, add_to{a}, {}, {.blocks = 1, .threads = 2});
+        },
+        parts);
+  };
+  EXPECT_TRUE(with([](host::config& c) { c.warp_width = 33; }, {"warp_width", "33", "32"}));
+  EXPECT_TRUE(with([](host::config& c) { c.stack_bytes = 1000; }, {"stack_bytes", "1000"}));
+  EXPECT_TRUE(with([](host::config& c) { c.os_threads = 100'000; }, {"os_threads", "100000"}));
+  EXPECT_TRUE(with([](host::config& c) { c.weak_memory = true; }, {"weak_memory", "fast"}));
+  EXPECT_TRUE(with([](host::config& c) { c.schedule = host::scheduler::random, c.switch_probability = 2; },
+                   {"switch_probability"}));
+}
+
+TEST(devices, a_warp_width_of_zero_is_refused) {
+  host::config c;
+  c.warp_width = 0;
+  EXPECT_THROW(
+      {
+        const device d = host_device(c);
+        memory<stm> tm(d);
+        auto a = tm.allocate<long>(1);
+        run(stream{d}, tm, some_inputs, add_to{a});
+      },
+      invalid_argument);
+}
+
+struct checks {
+  template <class Context>
+  GPUTM_FN void operator()(Context& ctx, std::uint32_t unlucky) const {
+    simt::check(ctx.rank() != unlucky, "an unlucky thread");
+  }
+};
+
+TEST(devices, a_failed_schedule_says_how_to_replay_it) {
+  host::config c;
+  c.schedule = host::scheduler::random;
+  c.seed = 4711;
+  const device d = host_device(c);
+  const stream s(d);
+  memory<stm> tm(d);
+  EXPECT_TRUE(throws<schedule_failed>([&] { launch(s, tm, {.blocks = 2, .threads = 3}, checks{}, 4u); },
+                                      {"an unlucky thread", "launch_test.cpp", "random", "4711"}));
+  EXPECT_EQ(last_report(d).result, host::verdict::check_failed);
+  launch(s, tm, {.blocks = 2, .threads = 3}, checks{}, 100u);
+  EXPECT_EQ(last_report(d).result, host::verdict::ok);
+}
+
+TEST(counters, have_names_and_sums) {
+  statistics s;
+  for (std::size_t r = 0; r < abort_reasons; ++r) {
+    s.aborts[r] = 1;
+    EXPECT_STRNE(name(static_cast<abort_reason>(r)), "");
+  }
+  EXPECT_EQ(s[abort_reason::lock_stolen], 1u);
+  EXPECT_EQ(s.conflicts(), abort_reasons - 2);  // neither cancelled nor retry is a conflict
+  EXPECT_EQ(s.aborts_per_commit(), 0.0);
+  s.commits = 2;
+  EXPECT_EQ(s.aborts_per_commit(), static_cast<double>(abort_reasons - 2) / 2);
+}
+
+}  // namespace
+}  // namespace gputm::api_test

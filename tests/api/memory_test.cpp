@@ -1,0 +1,129 @@
+// Memories and arrays: what is refused, and with what words.
+#include <cstring>
+
+#include "support.hpp"
+
+namespace gputm::api_test {
+namespace {
+
+struct memories : testing::Test {
+  device d = host_device();
+  stream s{d};
+  memory<stm> tm{d};
+};
+
+TEST_F(memories, an_array_has_elements) {
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.allocate<int>(0); }, {"0 elements", "at least one"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.allocate<int>(0, 0, "stock"); }, {"'stock'", "0 elements"}));
+}
+
+TEST_F(memories, an_array_has_a_largest_size) {
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.allocate<int>(std::uint64_t{1} << 40, 0, "stock"); },
+                                       {"'stock'", "1099511627776 elements", "4.0 TiB", "4294967295"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.allocate<char>(std::uint64_t{1} << 32); }, {"4294967296 elements"}));
+}
+
+TEST_F(memories, a_memory_has_a_largest_number_of_arrays) {
+  std::vector<array<int>> arrays;
+  for (int k = 0; k < 16; ++k) arrays.push_back(tm.allocate<int>(2, k));
+  EXPECT_TRUE(
+      throws<invalid_argument>([&] { tm.allocate<int>(2, 0, "one too many"); }, {"'one too many'", "16 arrays"}));
+  for (int k = 0; k < 16; ++k) EXPECT_EQ(tm.read(s, arrays[static_cast<std::size_t>(k)], 1), k);
+}
+
+TEST_F(memories, words_per_lock_is_a_power_of_two) {
+  EXPECT_TRUE(throws<invalid_argument>([&] { memory<stm>(d, {.words_per_lock = 3}); },
+                                       {"words_per_lock", "3", "power of two"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { memory<stm>(d, {.words_per_lock = 0}); },
+                                       {"words_per_lock", "0", "power of two"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { memory<stm>(d, {.words_per_lock = 12}); }, {"words_per_lock", "12"}));
+  for (std::uint32_t n : {1u, 2u, 1024u, 1u << 31}) {
+    memory<stm> m(d, {.words_per_lock = n});
+    auto a = m.allocate<long>(5, 3L);
+    EXPECT_EQ(run(s, m, std::vector<long>{4}, add_to{a}).stats.commits, 1u);
+    EXPECT_EQ(m.read(s, a, 0), 7);
+  }
+}
+
+TEST_F(memories, arrays_belong_to_their_memory) {
+  memory<stm> other(d);
+  auto mine = tm.allocate<int>(3, 1), theirs = other.allocate<int>(3, 2);
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.read(s, theirs); }, {"reading", "another memory"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.read(s, theirs, 1); }, {"another memory"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.fill(s, theirs, 5); }, {"writing", "another memory"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.read(s, array<int>{}, 0); }, {"another memory"}));
+  EXPECT_EQ(tm.read(s, mine), std::vector<int>(3, 1));
+  EXPECT_EQ(other.read(s, theirs), std::vector<int>(3, 2));
+}
+
+TEST_F(memories, host_access_stays_within_the_array) {
+  auto a = tm.allocate<int>(10, 0, "stock");
+  const std::vector<int> three{1, 2, 3};
+  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.read(s, a, 10); }, {"'stock'", "10", "11"}));
+  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.write(s, a, three, 8); }, {"8 to 11", "'stock'", "has 10"}));
+  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.write(s, a, three, ~std::uint64_t{0}); }, {"'stock'"}));
+  tm.write(s, a, three, 7);
+  EXPECT_EQ(tm.read(s, a), (std::vector<int>{0, 0, 0, 0, 0, 0, 0, 1, 2, 3}));
+  tm.write(s, a, std::vector<int>{}, 10);  // nothing, at the end
+}
+
+TEST_F(memories, memory_of_the_callers_is_used_and_left_alone) {
+  std::vector<long> mine{40, 50};
+  {
+    memory<stm> m(d);
+    auto a = m.adopt(mine.data(), mine.size(), "mine");
+    run(s, m, std::vector<long>{2, 3}, add_to{a});
+    EXPECT_EQ(m.read(s, a, 0), 45);
+  }
+  EXPECT_EQ(mine, (std::vector<long>{45, 50}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.adopt<long>(nullptr, 2); }, {"null"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.adopt(mine.data(), 0); }, {"0 elements"}));
+}
+
+TEST_F(memories, a_memory_moves) {
+  auto a = tm.allocate<long>(2, 5L);
+  memory<stm> moved(std::move(tm));
+  EXPECT_EQ(run(s, moved, std::vector<long>{1}, add_to{a}).results[0], 5);
+  memory<stm> again(d);
+  again = std::move(moved);
+  EXPECT_EQ(again.read(s, a, 0), 6);
+}
+
+TEST_F(memories, arrays_are_filled) {
+  auto a = tm.allocate<std::uint8_t>(9'000'001, 7);  // more than one portion
+  std::uint64_t sum = 0;
+  for (std::uint8_t x : tm.read(s, a)) sum += x;
+  EXPECT_EQ(sum, 7u * 9'000'001);
+}
+
+/// Whatever runs out of memory, and when, nothing is leaked and what was there before still works.
+TEST(memory_shortage, leaks_nothing) {
+  auto f = std::make_shared<frugal>();
+  const device d{f};
+  const stream s{d};
+  {
+    memory<stm> tm(d);
+    const std::size_t before = f->live;
+    EXPECT_GT(before, 0u);
+    f->budget = 5000;
+    EXPECT_TRUE(throws<out_of_memory>([&] { tm.allocate<int>(4000, 0, "large"); }, {"bytes"}));
+    EXPECT_EQ(f->live, before);
+    auto a = tm.allocate<int>(10, 3);
+    EXPECT_EQ(tm.read(s, a, 9), 3);
+    for (std::size_t budget = 0; budget < 60'000; budget += 3000) {
+      const std::size_t live = f->live;
+      f->budget = budget;
+      try {
+        const auto w = make_workspace<add_to, long>(s, tm, 100, {.capacity = {.reads = 8, .writes = 8}});
+        EXPECT_GT(f->live, live);
+      } catch (const out_of_memory&) {
+      }
+      EXPECT_EQ(f->live, live) << "with " << budget << " bytes";
+    }
+    f->budget = std::size_t{1} << 30;
+  }
+  EXPECT_EQ(f->live, 0u);
+}
+
+}  // namespace
+}  // namespace gputm::api_test
