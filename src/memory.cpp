@@ -28,7 +28,9 @@ memory_core::memory_core(gputm::device d, std::size_t global_bytes, memory_optio
   if (options.versions < 2 || options.record_entries < 2)
     throw invalid_argument("a memory with " + std::to_string(options.versions) + " versions, " +
                            std::to_string(options.record_entries) + " record entries: at least 2 of each");
-  table_.memory = ++memories & 0xffffffu;
+  do {
+    table_.memory = ++memories & 0xffffffu;
+  } while (table_.memory == 0);  // the number of a default-constructed array
   globals_ = buffer(device_, std::max<std::size_t>(global_bytes, 1));
   stream s(device_);
   device_->fill_zero(s.handle(), globals_.as<std::byte>(), globals_.size());

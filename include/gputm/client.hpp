@@ -52,6 +52,12 @@ struct client_parameters {
   typename Policy::recorder::storage record;
 };
 
+/// Stands for whatever an algorithm hands to a footprint.
+struct any_touch {
+  template <class T>
+  GPUTM_INLINE void operator()(element<T>) const {}
+};
+
 enum class finish : std::uint8_t { again, committed, cancelled, retry, stopped };
 
 /// Since when nothing is known to have committed. Small, and passed by value: a pointer to a client would
@@ -136,6 +142,9 @@ class client {
     stm_.begin({rank_, o.aborts, o.began}, read_only);
     if (!ready(number)) return leave(o, finish::stopped);
     if constexpr (A::traits.needs_footprint) {
+      static_assert(
+          requires(any_touch & t) { body.footprint(t, inputs...); },
+          "this algorithm needs to know accesses beforehand: the body must have footprint(touch, inputs...)");
       if (!stm_.acquire(body, inputs...)) return after_abort(number, o, read_only, locks_taken(number));
     }
     attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(stm_, p_.memory.regions, recorder_,
@@ -149,7 +158,7 @@ class client {
       count_commit(read_only, signals);
     else
       count_abort(said == outcome::cancel ? abort_reason::cancelled : abort_reason::retry, read_only);
-    simt::progress();
+    if (said != outcome::retry) simt::progress();
     return leave(o, said == outcome::commit   ? finish::committed
                     : said == outcome::cancel ? finish::cancelled
                                               : finish::retry);

@@ -38,6 +38,7 @@ class cuda_backend final : public backend {
   }
   const cudaDeviceProp& properties() const { return properties_; }
   device_kind kind() const override { return device_kind::cuda; }
+  int ordinal() const override { return ordinal_; }
   std::string name() const override { return properties_.name; }
   std::uint32_t multiprocessors() const override { return static_cast<std::uint32_t>(properties_.multiProcessorCount); }
   std::uint32_t warp_width() const override { return 32; }

@@ -20,6 +20,7 @@ class backend {
   virtual ~backend() = default;
   virtual device_kind kind() const = 0;
   virtual std::string name() const = 0;
+  virtual int ordinal() const { return -1; }          ///< number of the GPU
   virtual std::uint32_t multiprocessors() const = 0;  ///< OS threads on the host device
   virtual std::uint32_t warp_width() const = 0;
   /// Blocks of any kernel that can run at once; of a given kernel see kernel.hpp.
@@ -45,7 +46,10 @@ class device {
   backend& operator*() const { return *backend_; }
   backend* operator->() const { return backend_.get(); }
   bool is_host() const { return backend_->kind() == device_kind::host; }
-  friend bool operator==(const device& a, const device& b) { return a.backend_ == b.backend_; }
+  /// The same GPU, or copies of one host device.
+  friend bool operator==(const device& a, const device& b) {
+    return a.backend_ == b.backend_ || (!a.is_host() && !b.is_host() && a->ordinal() == b->ordinal());
+  }
 };
 
 /// The host executor as a device. `config` chooses fast or explore mode, warp width and limits.

@@ -71,6 +71,12 @@ launch_config resolve(const device& d, launch_config config, std::uint64_t work,
   return config;
 }
 
+inline void check_stream(const stream& s, const device& d) {
+  if (!(s.on() == d))
+    throw invalid_argument("the stream is one of " + s.on()->name() + ", the memory is on " + d->name() +
+                           ": use a stream of the memory's device");
+}
+
 /// Enqueues the functor; on the host device runs it.
 template <class F>
 void enqueue([[maybe_unused]] const stream& s, const device& d, std::uint32_t blocks, std::uint32_t threads,

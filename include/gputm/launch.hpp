@@ -137,6 +137,7 @@ workspace<A, Policy> make_launch_workspace(const stream& s, memory<A>& tm, const
 template <class Policy = with_statistics, Algorithm A, class Kernel, class... Args>
 statistics launch(const stream& s, memory<A>& tm, const launch_config& config, const Kernel& kernel,
                   const Args&... args) {
+  launching::check_stream(s, tm.on());
   auto w = make_launch_workspace<Policy>(s, tm, config, kernel, args...);
   launch_async(s, tm, w, kernel, args...);
   return w.collect(s, tm);

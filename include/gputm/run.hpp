@@ -116,13 +116,15 @@ auto run(const stream& s, memory<A>& tm, const Inputs& inputs, const Body& body,
   using input = std::ranges::range_value_t<Inputs>;
   using result = typename gputm::detail::result_of<Body>::type;
   constexpr bool has_result = requires { typename Body::result_type; };
-  static_assert(std::is_trivially_copyable_v<input> && std::is_trivially_copyable_v<result> &&
-                std::is_trivially_copyable_v<Body>);
+  static_assert(
+      std::is_trivially_copyable_v<input> && std::is_trivially_copyable_v<result> && std::is_trivially_copyable_v<Body>,
+      "inputs, results and bodies are copied to the device: they must be trivially copyable");
   static_assert(!std::is_same_v<result, bool>,
                 "std::vector<bool> has no array of bool: use std::uint8_t as result_type");
   run_result<result> done;
   const std::uint64_t n = std::ranges::size(inputs);
   if (n == 0) return done;
+  launching::check_stream(s, tm.on());
   config.capacity = sizes;
   auto w = make_workspace<Body, input, Policy>(s, tm, n, config);
   buffer in(tm.on(), n * sizeof(input)), out(tm.on(), has_result ? n * sizeof(result) : 1), said(tm.on(), n),

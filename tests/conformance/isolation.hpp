@@ -142,7 +142,7 @@ struct hide {
   alarm wrong;
   bool opaque;
   using result_type = std::uint32_t;
-  static constexpr std::uint32_t secret = 0xbad;
+  enum : std::uint32_t { secret = 0xbad };
 
   template <class Touch>
   GPUTM_FN void footprint(Touch& touch, std::uint32_t) const {
