@@ -59,6 +59,7 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(retry_waits_in_a_kernel, 1000),
       GPUTM_PROPERTY(hopeless_retry_ends_with_an_error, 200),
       GPUTM_PROPERTY(types_mix_in_one_transaction, 500),
+      GPUTM_PROPERTY(odd_types_mix_in_one_transaction, 500),
       GPUTM_PROPERTY(large_elements_are_not_torn),
       GPUTM_PROPERTY(all_threads_get_through_one_word),
       GPUTM_PROPERTY(opposite_orders_in_a_warp, 1000),
