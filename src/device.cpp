@@ -20,7 +20,7 @@ class host_backend final : public backend {
 
   explicit host_backend(const host::config& config) : config_(config) {
     if (config_.warp_width < 1 || config_.warp_width > 32)
-      throw invalid_argument("a warp width of " + std::to_string(config_.warp_width) + ": it can be 1 to 32");
+      throw invalid_argument("warp_width is " + std::to_string(config_.warp_width) + ": it can be 1 to 32");
     if (config_.os_threads == 0) config_.os_threads = std::max(1u, std::thread::hardware_concurrency());
   }
   device_kind kind() const override { return device_kind::host; }

@@ -57,6 +57,10 @@ struct any_touch {
   template <class T>
   GPUTM_INLINE void operator()(element<T>) const {}
 };
+template <class Body, class... Inputs>
+inline constexpr bool has_footprint = requires(const Body& b, any_touch& touch, const Inputs&... in) {
+  b.footprint(touch, in...);
+};
 
 enum class finish : std::uint8_t { again, committed, cancelled, retry, stopped };
 
@@ -142,9 +146,8 @@ class client {
     stm_.begin({rank_, o.aborts, o.began}, read_only);
     if (!ready(number)) return leave(o, finish::stopped);
     if constexpr (A::traits.needs_footprint) {
-      static_assert(
-          requires(any_touch & t) { body.footprint(t, inputs...); },
-          "this algorithm needs to know accesses beforehand: the body must have footprint(touch, inputs...)");
+      static_assert(has_footprint<Body, Inputs...>,  // outside of this function: nvcc cannot check it here
+                    "this algorithm needs to know accesses beforehand: the body must have footprint(touch, inputs...)");
       if (!stm_.acquire(body, inputs...)) return after_abort(number, o, read_only, locks_taken(number));
     }
     attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(stm_, p_.memory.regions, recorder_,
