@@ -28,6 +28,8 @@ memory_core::memory_core(gputm::device d, std::size_t global_bytes, memory_optio
   if (options.versions < 2 || options.record_entries < 2)
     throw invalid_argument("a memory with " + std::to_string(options.versions) + " versions, " +
                            std::to_string(options.record_entries) + " record entries: at least 2 of each");
+  if (options.versions > 65'535)
+    throw invalid_argument("a memory with " + std::to_string(options.versions) + " versions: the limit is 65535");
   do {
     table_.memory = ++memories & 0xffffffu;
   } while (table_.memory == 0);  // the number of a default-constructed array

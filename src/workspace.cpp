@@ -10,14 +10,16 @@ statistics read_counters(const parts::control& c) {
     s.read_only_commits += b.read_only_commits;
     s.read_only_aborts += b.read_only_aborts;
     for (std::size_t r = 0; r < abort_reasons; ++r) s.aborts[r] += b.aborts[r];
+    for (std::size_t p = 0; p < phases; ++p) s.phase_ns[p] += b.phase_ns[p];
   }
   return s;
 }
 
-void throw_fault(const parts::control& c, const memory_core& m) {
+void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
   using parts::fault;
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
-  const std::string who = " (input or call " + text(c.input) + " of thread " + text(c.thread) + ")";
+  const std::string who =
+      std::string(loop ? " (iteration " : " (input or call ") + text(c.input) + " of thread " + text(c.thread) + ")";
   const std::string where = m.region_name(c.region);
   switch (static_cast<fault>(c.fault_kind)) {
     case fault::read_capacity:
@@ -52,6 +54,15 @@ void throw_fault(const parts::control& c, const memory_core& m) {
     case fault::cancel_after_store:
       throw invalid_argument("a body stored and then did not commit, under an algorithm that stores in place" + who +
                              "; decide to cancel before the first store");
+    case fault::runaway:
+      throw no_progress("one iteration did " + text(c.a) + " loads and stores, the limit of this loop" + who +
+                        "; raise longest_iteration if it only needs more");
+    case fault::retry_in_loop:
+      throw no_progress("the body of a loop returned retry, or a conflict that no load or store reported" + who +
+                        ": what comes before an iteration has happened already, so there is nothing to wait for");
+    case fault::break_in_doall:
+      throw invalid_argument("a body ended a loop that runs without speculation, where later iterations may have run" +
+                             who + "; use an engine that keeps the order");
     default: throw error("a launch failed for unknown reason " + text(c.fault_kind) + who);
   }
 }
@@ -69,6 +80,16 @@ void check_config(const launch_config& c, bool) {
   if (c.capacity.reads > longest || c.capacity.writes > longest)
     throw invalid_argument("capacity of " + std::to_string(std::max(c.capacity.reads, c.capacity.writes)) +
                            " elements: the limit is " + std::to_string(longest));
+}
+
+std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend& d) {
+  if (bytes > d.shared_bytes_of_block())
+    throw invalid_argument(std::string(algorithm) + " needs " + std::to_string(bytes) +
+                           " bytes of shared memory for a record of two commits of " + std::to_string(writes) +
+                           " writes, and a block on " + d.name() + " can have " +
+                           std::to_string(d.shared_bytes_of_block()) +
+                           "; lower capacity.writes, or use an algorithm that keeps its record in global memory");
+  return static_cast<std::uint32_t>(bytes);
 }
 
 parts::log_space plan_logs(const gputm::capacity& c, const memory_core& m) {

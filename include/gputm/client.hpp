@@ -7,6 +7,7 @@
 #include "gputm/memory.hpp"
 #include "gputm/recorder.hpp"
 #include "gputm/transaction.hpp"
+#include "gputm/vigil.hpp"
 
 namespace gputm {
 
@@ -48,6 +49,7 @@ struct client_parameters {
   parts::log_space logs;
   parts::control* control;
   std::byte* launch_memory;
+  launch_shape shape;
   gputm::patience patience;
   typename Policy::recorder::storage record;
 };
@@ -62,44 +64,20 @@ inline constexpr bool has_footprint = requires(const Body& b, any_touch& touch, 
   b.footprint(touch, in...);
 };
 
+/// Whether this block was a server, which it has been for the whole launch then. Servers are the last blocks, so
+/// that the clients' ranks in the grid are theirs among the clients, too.
+template <class A, class Policy>
+GPUTM_INLINE bool served([[maybe_unused]] const client_parameters<A, Policy>& p) {
+  if constexpr (A::traits.needs_server) {
+    if (simt::block_rank() < p.shape.clients) return false;
+    A::serve({p.memory.globals, p.launch_memory, p.logs.capacity, p.shape, p.control});
+    return true;
+  }
+  return false;
+}
+
 enum class finish : std::uint8_t { again, committed, cancelled, retry, stopped };
 
-/// Since when nothing is known to have committed. Small, and passed by value: a pointer to a client would
-/// force its registers into memory, so the slow paths below are free functions.
-struct vigil {
-  std::uint64_t progress = 0, since = 0;
-  bool kept = false, token = false, stuck = false;
-};
-
-/// Starts to watch the launch's progress.
-GPUTM_INLINE vigil watch(parts::control& c) {
-  simt::atomic(c.signals).fetch_add(parts::control::watcher, simt::order::relaxed);
-  return {simt::atomic(c.progress).load(simt::order::relaxed), simt::nanoseconds(), true};
-}
-GPUTM_INLINE void unwatch(parts::control& c) {
-  simt::atomic(c.signals).fetch_add(~parts::control::watcher + 1, simt::order::relaxed);
-}
-/// Has nothing committed for too long? Then the launch is stopped.
-GPUTM_NOINLINE inline vigil look(parts::control* c, std::uint64_t limit, std::uint64_t number, bool retrying, vigil v) {
-  const std::uint64_t now = simt::nanoseconds(), seen = simt::atomic(c->progress).load(simt::order::relaxed);
-  if (seen != v.progress) {
-    v.progress = seen;
-    v.since = now;
-  }
-  v.stuck = now > v.since && now - v.since > limit;
-  if (v.stuck) parts::report_fault(*c, parts::fault::no_progress, 0, now - v.since, retrying, number);
-  return v;
-}
-/// Waits until this starving update is the one that may run.
-GPUTM_NOINLINE inline vigil wait_for_token(parts::control* c, std::uint64_t limit, std::uint64_t number, vigil v) {
-  if (!v.kept) v = watch(*c);
-  while (!v.stuck && !(v.token = parts::starvation_gate::try_token(*c))) {
-    simt::backoff(500);
-    v = look(c, limit, number, false, v);
-    v.stuck = v.stuck || parts::stopped(simt::atomic(c->signals).load(simt::order::relaxed));
-  }
-  return v;
-}
 template <class A, unsigned K, class Policy>
 class client {
   using stm_type = typename A::template transaction<K>;
@@ -114,17 +92,22 @@ class client {
   std::uint64_t signals_ = 0;  // as of the previous attempt
 
  public:
+  /// Whether the lanes of a warp commit together: then try_together() takes the place of try_once().
+  static constexpr bool collective = A::traits.warp_collective;
+
   /// What a transaction that has not got through yet remembers between attempts.
   struct ordeal {
     std::uint32_t aborts = 0;
     bool inside = false;      // of the starvation gate
+    std::uint64_t since = 0;  // nanoseconds when it came there
     std::uint64_t began = 0;  // nanoseconds, for policies that want it
     vigil watching;
   };
 
   GPUTM_INLINE explicit client(const parameters& p)
       : p_(p),
-        stm_({&p.memory.regions, p.memory.globals, p.launch_memory, p.logs, simt::grid_thread_rank()}),
+        stm_({&p.memory.regions, p.memory.globals, p.launch_memory, p.logs, simt::grid_thread_rank(), p.shape,
+              p.control}),
         recorder_(p.record),
         jitter_(simt::grid_thread_rank() + 1),
         rank_(simt::grid_thread_rank()) {}
@@ -138,6 +121,7 @@ class client {
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
     if constexpr (!fixed && says_read_only<Body, Inputs...>) read_only = body.read_only(inputs...);
+    parts::stopwatch time;
     const std::uint64_t signals = next_signals();
     if (signals != 0 && !parts::starvation_gate::pass(p_.control, signals, o.inside || read_only))
       return leave(o, finish::stopped);
@@ -148,23 +132,46 @@ class client {
     if constexpr (A::traits.needs_footprint) {
       static_assert(has_footprint<Body, Inputs...>,  // outside of this function: nvcc cannot check it here
                     "this algorithm needs to know accesses beforehand: the body must have footprint(touch, inputs...)");
-      if (!stm_.acquire(body, inputs...)) return after_abort(number, o, read_only, locks_taken(number));
+      if (!stm_.acquire(body, inputs...)) return counted(time, after_abort(number, o, read_only, locks_taken(number)));
     }
     attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(stm_, p_.memory.regions, recorder_,
                                                                                      p_.logs.capacity, read_only);
     outcome said = body(tx, inputs...);
     const abort_reason why = settle(said, tx, number);
     recorder_.end(said, why == abort_reason::none);
-    if (why != abort_reason::none) return after_abort(number, o, read_only, why);
+    if (why != abort_reason::none) return counted(time, after_abort(number, o, read_only, why));
     result = tx.kept_result();
-    if (said == outcome::commit)
-      count_commit(read_only, signals);
-    else
-      count_abort(said == outcome::cancel ? abort_reason::cancelled : abort_reason::retry, read_only);
-    if (said != outcome::retry) simt::progress();
-    return leave(o, said == outcome::commit   ? finish::committed
-                    : said == outcome::cancel ? finish::cancelled
-                                              : finish::retry);
+    return counted(time, count_end(o, said, read_only, signals));
+  }
+  /// The same for algorithms whose lanes commit together: one attempt by each of `lanes` that is `open`; the
+  /// others only take part. Nothing in it waits for a lane of this warp but the collectives, in which all are.
+  template <class Result, class Body, class... Inputs>
+  GPUTM_INLINE finish try_together(simt::mask_t lanes, bool open, std::uint64_t number, ordeal& o, Result& result,
+                                   const Body& body, const Inputs&... inputs) {
+    constexpr bool fixed = always_read_only<Body>;
+    bool read_only = fixed;
+    if constexpr (!fixed && says_read_only<Body, Inputs...>) read_only = open && body.read_only(inputs...);
+    parts::stopwatch time;
+    const approach way = open ? come_near(number, o, read_only) : approach::hold;
+    const bool tries = way == approach::go;
+    outcome said = outcome::conflict;
+    abort_reason why = abort_reason::none;  // of a fault, which is no reason to commit
+    Result kept{};
+    if (tries) {
+      recorder_.begin();
+      stm_.begin({rank_, o.aborts, o.began}, read_only);
+      attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(
+          stm_, p_.memory.regions, recorder_, p_.logs.capacity, read_only);
+      said = body(tx, inputs...);
+      why = settle_fault(said, tx, number);
+      kept = tx.kept_result();
+    }
+    const bool wants = why == abort_reason::none && said == outcome::commit;
+    const bool committed = stm_.commit_together(lanes, wants);
+    finish f = way == approach::stop ? leave(o, finish::stopped) : finish::again;
+    if (tries) f = conclude(number, o, read_only, said, committed, why, kept, result);
+    if (!simt::any(lanes, open && f != finish::again) && open) pause(o, tries);
+    return open ? counted(time, f) : f;
   }
   /// Runs the body until it is over.
   template <class Result, class Body, class... Inputs>
@@ -182,7 +189,7 @@ class client {
   /// ends the vigil.
   GPUTM_INLINE bool wait_for_others(std::uint64_t number, std::uint32_t& waits, vigil& v) {
     if (!v.kept) v = watch(*p_.control);
-    parts::exponential_backoff::wait(waits < 6 ? waits++ : waits, jitter_);
+    parts::exponential_backoff::wait(waits < 8 ? waits++ : waits, jitter_);  // thousands may be waiting
     v = look(p_.control, p_.patience.stuck_ns, number, true, v);
     return !v.stuck && !stopped();
   }
@@ -193,8 +200,15 @@ class client {
     return parts::stopped(simt::atomic(p_.control->signals).load(simt::order::relaxed));
   }
 
-  /// Adds this thread's counters to the launch's.
+  /// Threads that run transactions.
+  GPUTM_INLINE std::uint32_t threads() const {
+    if constexpr (A::traits.needs_server) return p_.shape.client_threads();
+    return simt::grid_threads();
+  }
+
+  /// Adds this thread's counters to the launch's; it runs no more transactions.
   GPUTM_INLINE void finish_thread() {
+    if constexpr (A::traits.needs_server) stm_.leave();
     recorder_.close();
     if constexpr (Policy::statistics) {
       auto& c = counters();
@@ -208,13 +222,19 @@ class client {
     if constexpr (requires { A::priority::timed; }) return A::priority::timed;
     return false;
   }
+  GPUTM_INLINE finish counted(parts::stopwatch time, finish f) const {
+    parts::stopwatch again = time;
+    time.lap(p_.control, phase::total);
+    if (f == finish::again) again.lap(p_.control, phase::wasted);
+    return f;
+  }
   GPUTM_INLINE parts::counter_block& counters() {
     return p_.control->counters[simt::block_rank() % parts::counter_slots];
   }
 
-  /// Ends the attempt; none if what the body said takes effect.
+  /// What the body did wrong, if it did; none otherwise.
   template <class Tx>
-  GPUTM_INLINE abort_reason settle(outcome& said, const Tx& tx, std::uint64_t number) {
+  GPUTM_INLINE abort_reason settle_fault(outcome& said, const Tx& tx, std::uint64_t number) {
     const pending_fault f = tx.fault();
     if (f.kind != parts::fault::none) {
       // an inconsistent state may have led the body astray; on a consistent one it is the body's error
@@ -225,11 +245,21 @@ class client {
       return real ? abort_reason::capacity : abort_reason::read_conflict;
     }
     if (tx.failed()) said = outcome::conflict;  // whatever the body made of it
+    return abort_reason::none;
+  }
+  /// Ends the attempt; none if what the body said takes effect.
+  template <class Tx>
+  GPUTM_INLINE abort_reason settle(outcome& said, const Tx& tx, std::uint64_t number) {
+    const abort_reason fault = settle_fault(said, tx, number);
+    if (fault != abort_reason::none) return fault;
     bool ok = said != outcome::conflict;
     if (ok) ok = said == outcome::commit ? stm_.commit() : stm_.validate();
     if constexpr (A::traits.needs_footprint)
       if (said != outcome::commit && stm_.stored())
         parts::report_fault(*p_.control, parts::fault::cancel_after_store, 0, 0, 0, number);
+    return settle_end(said, ok);
+  }
+  GPUTM_INLINE abort_reason settle_end(outcome said, bool ok) {
     if (!ok || said != outcome::commit) stm_.abandon();
     if (ok) return abort_reason::none;
     const abort_reason why = stm_.reason();
@@ -240,6 +270,17 @@ class client {
     ++commits_;
     read_only_commits_ += read_only;
     if (signals >= parts::control::watcher) simt::atomic(p_.control->progress).fetch_add(1, simt::order::relaxed);
+  }
+  /// The attempt took effect.
+  GPUTM_INLINE finish count_end(ordeal& o, outcome said, bool read_only, std::uint64_t signals) {
+    if (said == outcome::commit)
+      count_commit(read_only, signals);
+    else
+      count_abort(said == outcome::cancel ? abort_reason::cancelled : abort_reason::retry, read_only);
+    if (said != outcome::retry) simt::progress();
+    return leave(o, said == outcome::commit   ? finish::committed
+                    : said == outcome::cancel ? finish::cancelled
+                                              : finish::retry);
   }
   GPUTM_INLINE void count_abort(abort_reason why, bool read_only) {
     if constexpr (Policy::statistics) {
@@ -288,6 +329,60 @@ class client {
             o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
     }
     return o.watching.stuck ? leave(o, finish::stopped) : finish::again;
+  }
+  // ---- lanes that commit together must not wait for each other anywhere else: what waits in the functions
+  // above is asked again at each attempt here
+  enum class approach : std::uint8_t { go, hold, stop };
+
+  /// May this transaction be tried now?
+  GPUTM_INLINE approach come_near(std::uint64_t number, ordeal& o, bool read_only) {
+    next_signals();
+    const std::uint64_t signals = signals_;
+    if (parts::stopped(signals) || !ready(number)) return approach::stop;
+    if (needs_time() && o.aborts == 0) o.began = simt::nanoseconds();
+    if (!o.inside) return read_only || !(signals & parts::control::closed) ? approach::go : approach::hold;
+    if (!parts::starvation_gate::try_close(*p_.control, signals, o.since, p_.patience.gather_ns, threads()))
+      return approach::hold;
+    if (read_only || o.watching.token) return approach::go;
+    if (!o.watching.kept) o.watching = watch(*p_.control);
+    o.watching.token = parts::starvation_gate::try_token(*p_.control);
+    if (o.watching.token) return approach::go;
+    o.watching = look(p_.control, p_.patience.stuck_ns, number, false, o.watching);
+    return o.watching.stuck ? approach::stop : approach::hold;
+  }
+  template <class Result>
+  GPUTM_INLINE finish conclude(std::uint64_t number, ordeal& o, bool read_only, outcome said, bool committed,
+                               abort_reason why, const Result& kept, Result& result) {
+    if (why == abort_reason::none)
+      why = settle_end(said, said == outcome::commit ? committed : said == outcome::conflict ? false : stm_.validate());
+    recorder_.end(said, why == abort_reason::none);
+    if (why != abort_reason::none) {
+      count_abort(why, read_only);
+      return grow_impatient(number, o, read_only);
+    }
+    result = kept;
+    next_signals();  // an attempt with a server takes long: who watches now?
+    return count_end(o, said, read_only, signals_);
+  }
+  GPUTM_INLINE finish grow_impatient(std::uint64_t number, ordeal& o, bool read_only) {
+    ++o.aborts;
+    const std::uint32_t limit = read_only ? p_.patience.read_only : p_.patience.updating;
+    if (limit != 0 && o.aborts >= limit && !o.inside) {
+      o.since = simt::nanoseconds();
+      o.inside = true;
+      parts::starvation_gate::join(*p_.control);
+    }
+    if (o.aborts % 64 == 0)
+      o.watching =
+          o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
+    return o.watching.stuck ? leave(o, finish::stopped) : finish::again;
+  }
+  /// After an attempt in which no lane of the warp got through.
+  GPUTM_INLINE void pause(const ordeal& o, bool tried) {
+    if (tried)
+      parts::exponential_backoff::wait(o.inside ? 0 : o.aborts, jitter_);
+    else
+      simt::backoff(500);
   }
   GPUTM_INLINE finish leave(ordeal& o, finish f) {
     if (o.watching.token) parts::starvation_gate::drop_token(*p_.control);

@@ -45,6 +45,7 @@ class cuda_backend final : public backend {
   std::uint32_t max_resident_blocks() const override {
     return multiprocessors() * static_cast<std::uint32_t>(properties_.maxBlocksPerMultiProcessor);
   }
+  std::size_t shared_bytes_of_block() const override { return properties_.sharedMemPerBlockOptin; }
   void* allocate(std::size_t bytes) override {
     use();
     void* p = nullptr;

@@ -33,8 +33,12 @@ class backend {
   virtual void copy_to_device(void* stream, void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_from_device(void* stream, void* to, const void* from, std::size_t bytes) = 0;
   virtual void fill_zero(void* stream, void* p, std::size_t bytes) = 0;
-  /// Host device only: runs a grid and waits; throws schedule_failed.
-  virtual void run_host(std::uint32_t blocks, std::uint32_t threads, const std::function<void()>& thread_main);
+  /// The most shared memory that a block can have.
+  virtual std::size_t shared_bytes_of_block() const { return 227 * 1024; }
+  /// Host device only: runs a grid whose blocks have this much dynamic shared memory, and waits; throws
+  /// schedule_failed.
+  virtual void run_host(std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+                        const std::function<void()>& thread_main);
 };
 
 /// A handle on a device; copies share it.

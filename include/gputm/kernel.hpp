@@ -30,34 +30,52 @@ __global__ void __maxnreg__(96) kernel_entry(const __grid_constant__ F functor) 
 }
 #endif
 
+#if defined(__CUDACC__)
+/// Lets the kernel have more dynamic shared memory than the 48 KiB that any kernel can.
+template <class F>
+void allow_shared_bytes(std::uint32_t bytes) {
+  if (bytes > 48 * 1024)
+    gputm::detail::check_cuda(
+        cudaFuncSetAttribute(kernel_entry<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "asking for shared memory");
+}
+#endif
+
 /// Blocks of this kernel that can be on the device at once.
 template <class F>
-std::uint32_t resident_blocks(const device& d, [[maybe_unused]] std::uint32_t threads) {
+std::uint32_t resident_blocks(const device& d, [[maybe_unused]] std::uint32_t threads,
+                              [[maybe_unused]] std::uint32_t shared_bytes) {
 #if defined(__CUDACC__)
   if (!d.is_host()) {
     int per_sm = 0;
-    gputm::detail::check_cuda(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel_entry<F>, static_cast<int>(threads), 0),
-        "asking for the occupancy");
+    allow_shared_bytes<F>(shared_bytes);
+    gputm::detail::check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel_entry<F>,
+                                                                            static_cast<int>(threads), shared_bytes),
+                              "asking for the occupancy");
     return static_cast<std::uint32_t>(per_sm) * d->multiprocessors();
   }
 #endif
   return d->max_resident_blocks();
 }
 
-/// Fills in the zeros of `config`: for `work` pieces of work, as many threads as are useful and resident.
-/// Throws grid_not_resident for a grid that is too large.
-template <class F>
-launch_config resolve(const device& d, launch_config config, std::uint64_t work, bool one_thread) {
-  if (one_thread) config.blocks = config.threads = 1;
+/// Fills in the zeros of `config`: for `work` pieces of work, as many threads as are useful and resident beside
+/// the algorithm's servers. Throws grid_not_resident for a grid that is too large.
+template <class F, class A>
+launch_config resolve(const memory<A>& tm, launch_config config, std::uint64_t work) {
+  const device& d = tm.on();
+  if (A::traits.one_thread) config.blocks = config.threads = 1;
   if (config.threads == 0) config.threads = d.is_host() ? std::max(1u, std::min(32u, d->warp_width())) : 128;
   if (config.threads > 1024)
     throw invalid_argument(std::to_string(config.threads) + " threads in a block: the limit is 1024");
-  const std::uint32_t limit = resident_blocks<F>(d, config.threads);
-  if (limit == 0)
+  const launch_shape shape = gputm::detail::shape_of<A>(d, tm.core().options(), config);
+  const std::uint32_t resident = resident_blocks<F>(d, config.threads, shape.shared_bytes);
+  const std::uint32_t limit = resident > shape.servers ? resident - shape.servers : 0;
+  if (resident == 0)
     throw grid_not_resident("a block of " + std::to_string(config.threads) +
                             " threads of this kernel needs more registers than a multiprocessor of " + d->name() +
                             " has; use fewer threads, 512 at most");
+  if (limit == 0)
+    throw grid_not_resident("there is no room on " + d->name() + " for a block beside the server of " + A::name);
   if (config.blocks == 0) {
     const std::uint64_t useful = std::max<std::uint64_t>(1, (work + config.threads - 1) / config.threads);
     const std::uint32_t most = d.is_host() ? std::min(limit, 4 * d->multiprocessors()) : limit;
@@ -77,18 +95,48 @@ inline void check_stream(const stream& s, const device& d) {
                            ": use a stream of the memory's device");
 }
 
+#if defined(__CUDACC__)
+/// Blocks that wait for each other: a cooperative launch is refused unless all blocks are resident.
+template <class F>
+void enqueue_cooperative(const stream& s, const launch_shape& shape, const F& functor) {
+  allow_shared_bytes<F>(shape.shared_bytes);
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.clients + shape.servers);
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = static_cast<cudaStream_t>(s.handle());
+  config.attrs = &cooperative;
+  config.numAttrs = 1;
+  gputm::detail::check_cuda(cudaLaunchKernelEx(&config, kernel_entry<F>, functor),
+                            "launching a kernel whose blocks are resident together");
+}
+#endif
+
 /// Enqueues the functor; on the host device runs it.
 template <class F>
-void enqueue([[maybe_unused]] const stream& s, const device& d, std::uint32_t blocks, std::uint32_t threads,
-             const F& functor) {
+void enqueue([[maybe_unused]] const stream& s, const device& d, const launch_shape& shape, const F& functor) {
 #if defined(__CUDACC__)
   if (!d.is_host()) {
-    kernel_entry<F><<<blocks, threads, 0, static_cast<cudaStream_t>(s.handle())>>>(functor);
+    if (shape.servers != 0) return enqueue_cooperative(s, shape, functor);
+    kernel_entry<F>
+        <<<shape.clients, shape.threads, shape.shared_bytes, static_cast<cudaStream_t>(s.handle())>>>(functor);
     gputm::detail::check_cuda(cudaGetLastError(), "launching a kernel");
     return;
   }
 #endif
-  d->run_host(blocks, threads, [&functor] { functor(); });
+  d->run_host(shape.clients + shape.servers, shape.threads, shape.shared_bytes, [&functor] { functor(); });
+}
+
+/// The same for kernels whose blocks wait for each other: all of them are resident together.
+template <class F>
+void enqueue_resident(const stream& s, const device& d, const launch_shape& shape, const F& functor) {
+#if defined(__CUDACC__)
+  if (!d.is_host()) return enqueue_cooperative(s, shape, functor);
+#endif
+  enqueue(s, d, shape, functor);
 }
 
 }  // namespace launching

@@ -38,7 +38,7 @@ class context {
 
   /// Number of this client thread, and how many there are. Servers of an algorithm are not clients.
   GPUTM_INLINE std::uint32_t rank() const { return simt::grid_thread_rank(); }
-  GPUTM_INLINE std::uint32_t size() const { return simt::grid_threads(); }
+  GPUTM_INLINE std::uint32_t size() const { return client_.threads(); }
 
   /// Runs `body(tx, inputs...)` as a transaction until it commits or cancels; `lanes` are the lanes of the
   /// warp that call this together. A body that asks for a retry is tried again after a while. Returns
@@ -54,6 +54,7 @@ class context {
                                      const Inputs&... inputs) {
     using gputm::detail::finish;
     const std::uint64_t number = calls_++;
+    if constexpr (Client::collective) return transact_together(lanes, number, result, body, inputs...);
     std::uint32_t waits = 0;
     gputm::detail::vigil watching;
     finish f;
@@ -76,6 +77,7 @@ class context {
     gputm::detail::vigil watching;
     std::uint32_t waits = 0;
     std::uint64_t committed = 0, k = 0;
+    if constexpr (Client::collective) return transact_each_together(lanes, count, next, body);
     if (count == 0) return 0;
     auto input = next(k);
     GPUTM_NO_UNROLL
@@ -94,6 +96,56 @@ class context {
   }
   /// Whether an error has stopped the launch.
   GPUTM_INLINE bool stopped() const { return client_.stopped(); }
+
+ private:
+  // Under a warp-collective algorithm the lanes stay together until the last of them is through.
+  template <class Result, class Body, class... Inputs>
+  GPUTM_INLINE outcome transact_together(simt::mask_t lanes, std::uint64_t number, Result& result, const Body& body,
+                                         const Inputs&... inputs) {
+    using gputm::detail::finish;
+    typename Client::ordeal o;
+    std::uint32_t waits = 0;
+    gputm::detail::vigil watching;
+    finish f = finish::again;
+    bool open = true;
+    GPUTM_NO_UNROLL
+    do {
+      const finish now = client_.try_together(lanes, open, number, o, result, body, inputs...);
+      if (!open || now == finish::again) continue;
+      f = now;
+      o = {};
+      open = f == finish::retry && client_.wait_for_others(number, waits, watching);
+    } while (simt::any(lanes, open));
+    client_.end_vigil(watching);
+    return f == finish::committed ? outcome::commit : f == finish::cancelled ? outcome::cancel : outcome::conflict;
+  }
+  template <class Next, class Body>
+  GPUTM_INLINE std::uint64_t transact_each_together(simt::mask_t lanes, std::uint64_t count, Next next,
+                                                    const Body& body) {
+    using gputm::detail::finish;
+    typename gputm::detail::result_of<Body>::type ignored{};
+    typename Client::ordeal o;
+    gputm::detail::vigil watching;
+    std::uint32_t waits = 0;
+    std::uint64_t committed = 0, k = 0;
+    decltype(next(k)) input{};
+    bool open = count != 0;
+    if (open) input = next(k);
+    GPUTM_NO_UNROLL
+    while (simt::any(lanes, open)) {
+      const finish f = client_.try_together(lanes, open, calls_ + k, o, ignored, body, input);
+      if (!open || f == finish::again) continue;
+      o = {};
+      open = f != finish::stopped && (f != finish::retry || client_.wait_for_others(calls_ + k, waits, watching));
+      if (f == finish::retry) continue;
+      committed += f == finish::committed;
+      open = open && ++k < count;
+      if (open) input = next(k);
+    }
+    client_.end_vigil(watching);
+    calls_ += count;
+    return committed;
+  }
 };
 
 namespace launching {
@@ -105,6 +157,7 @@ struct user_kernel {
   arguments<std::index_sequence_for<Args...>, Args...> args;
 
   GPUTM_INLINE void operator()() const {
+    if (gputm::detail::served(parameters)) return;
     gputm::detail::client<A, inline_entries<Kernel>, Policy> c(parameters);
     context<decltype(c)> ctx(c);
     args.call(kernel, ctx);
@@ -120,7 +173,7 @@ void launch_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const
   using functor = launching::user_kernel<A, Policy, Kernel, Args...>;
   w.reset(s);
   launching::enqueue(
-      s, tm.on(), w.config().blocks, w.config().threads,
+      s, tm.on(), w.shape(),
       functor{w.parameters(tm), kernel, launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)});
 }
 
@@ -129,7 +182,7 @@ template <class Policy = with_statistics, Algorithm A, class Kernel, class... Ar
 workspace<A, Policy> make_launch_workspace(const stream& s, memory<A>& tm, const launch_config& config, const Kernel&,
                                            const Args&...) {
   using functor = launching::user_kernel<A, Policy, Kernel, Args...>;
-  return {s, tm, launching::resolve<functor>(tm.on(), config, parts::max_threads, A::traits.one_thread)};
+  return {s, tm, launching::resolve<functor>(tm, config, parts::max_threads)};
 }
 
 /// Runs `kernel(ctx, args...)` on every client thread and waits. Grid-wide barriers are not allowed in it.

@@ -58,7 +58,7 @@ class memory_core {
 }  // namespace detail
 
 /// A trivially copyable reference to a memory, for kernels. Valid while the memory is.
-template <Algorithm A>
+template <MemoryKind A>
 struct memory_ref {
   region_table regions;
   typename A::globals globals;
@@ -66,7 +66,7 @@ struct memory_ref {
 
 /// Owns arrays and metadata on one device. Movable only. Its functions, and launches, on one memory must not
 /// overlap in time: threads of one launch only know each other.
-template <Algorithm A>
+template <MemoryKind A>
 class memory {
   detail::memory_core core_;
 

@@ -30,6 +30,11 @@ struct [[nodiscard]] stored {
   bool ok;
 };
 
+/// What load_each returns.
+struct [[nodiscard]] loaded_each {
+  bool ok;
+};
+
 namespace detail {
 template <class T>
 GPUTM_INLINE T&& value_of(loaded<T>& l) {

@@ -68,8 +68,46 @@ struct bulk_kernel {
     }
     c.end_vigil(watching);
   }
+  /// The same for lanes that commit together: those without an input take part until the last one of their warp
+  /// is through. One loop for both kinds of input, since an attempt is a lot of code.
+  GPUTM_INLINE void all_together(client_type& c) const {
+    typename client_type::ordeal o;
+    std::uint64_t own = simt::grid_thread_rank(), i = 0;
+    std::uint32_t waits = 0;
+    gputm::detail::vigil watching;
+    bool stop = false, open = take(own, i, c.threads());
+    GPUTM_NO_UNROLL
+    while (simt::any(simt::full_mask, open)) {
+      result_type result{};
+      const finish f = c.try_together(simt::full_mask, open, i, o, result, body, work.inputs[open ? i : 0]);
+      if (open && f == finish::again) continue;
+      if (open) {
+        keep(i, f, result);
+        o = {};
+        const bool last = own >= work.count;
+        stop = f == finish::stopped || (f == finish::retry && last && !c.wait_for_others(i, waits, watching));
+      }
+      open = !stop && take(own, i, c.threads());
+    }
+    c.end_vigil(watching);
+  }
+  /// The next of this thread's inputs, or one that asked for a retry.
+  GPUTM_INLINE bool take(std::uint64_t& own, std::uint64_t& i, std::uint32_t threads) const {
+    if (own >= work.count) return work.retry_slots && queue().pop(i);
+    i = own;
+    own += threads;
+    return true;
+  }
   GPUTM_INLINE void operator()() const {
+    if (gputm::detail::served(parameters)) return;
     client_type c(parameters);
+    if constexpr (client_type::collective)
+      all_together(c);
+    else
+      one_by_one(c);
+    c.finish_thread();
+  }
+  GPUTM_INLINE void one_by_one(client_type& c) const {
     typename client_type::ordeal o;
     finish f = finish::committed;
     GPUTM_NO_UNROLL
@@ -82,7 +120,6 @@ struct bulk_kernel {
       i += simt::grid_threads();
     }
     if (f != finish::stopped && work.retry_slots) drain(c);
-    c.finish_thread();
   }
 };
 
@@ -96,7 +133,7 @@ void run_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Bo
                const bulk<Input, typename gputm::detail::result_of<Body>::type>& work) {
   using kernel = launching::bulk_kernel<A, Policy, Body, Input>;
   w.reset(s);
-  launching::enqueue(s, tm.on(), w.config().blocks, w.config().threads, kernel{w.parameters(tm), body, work});
+  launching::enqueue(s, tm.on(), w.shape(), kernel{w.parameters(tm), body, work});
 }
 
 /// A workspace for run_async with this body and input type; zeros in `config` are chosen for `count` inputs.
@@ -104,7 +141,7 @@ template <class Body, class Input, class Policy = with_statistics, Algorithm A>
 workspace<A, Policy> make_workspace(const stream& s, memory<A>& tm, std::uint64_t count,
                                     const launch_config& config = {}) {
   using kernel = launching::bulk_kernel<A, Policy, Body, Input>;
-  return {s, tm, launching::resolve<kernel>(tm.on(), config, count, A::traits.one_thread)};
+  return {s, tm, launching::resolve<kernel>(tm, config, count)};
 }
 
 /// Runs one transaction for each input, in no particular order, and waits. Inputs: a contiguous range in

@@ -15,6 +15,7 @@ struct statistics {
   std::uint64_t read_only_commits = 0;
   std::uint64_t read_only_aborts = 0;  ///< of attempts that were read-only
   std::array<std::uint64_t, abort_reasons> aborts{};
+  std::array<std::uint64_t, phases> phase_ns{};  ///< of all transactions; zero unless compiled in (GPUTM_PHASES)
 
   std::uint64_t operator[](abort_reason r) const { return aborts[static_cast<std::size_t>(r)]; }
   /// Attempts that failed for a reason other than the body's own wish.
@@ -36,6 +37,12 @@ constexpr const char* name(abort_reason r) {
                                    "lock_stolen", "record_overwritten", "version_overwritten",
                                    "capacity",    "cancelled",          "retry"};
   return names[static_cast<std::size_t>(r)];
+}
+
+/// The phase's name as in the JSON of the command line.
+constexpr const char* name(phase p) {
+  constexpr const char* names[] = {"total", "wasted", "server_wait", "validation", "record_insert", "write_back"};
+  return names[static_cast<std::size_t>(p)];
 }
 
 }  // namespace gputm

@@ -15,8 +15,8 @@ namespace gputm {
 /// The shape of a launch. Zeros are chosen by gputm: as many blocks as can be resident.
 struct launch_config {
   gputm::capacity capacity{};
-  std::uint32_t blocks = 0;
-  std::uint32_t threads = 0;  ///< in a block
+  std::uint32_t blocks = 0;   ///< that run transactions; an algorithm that needs servers adds its own to them
+  std::uint32_t threads = 0;  ///< in a block, servers' included
   gputm::patience patience{};
   std::uint64_t history_words = 0;  ///< a thread, for launches that record (with_history)
 };
@@ -25,10 +25,24 @@ namespace detail {
 
 /// Sums the counters; throws what the launch reported. Compiled, in src/workspace.cpp.
 statistics read_counters(const parts::control&);
-[[noreturn]] void throw_fault(const parts::control&, const memory_core&);
+/// `loop`: inputs are iterations.
+[[noreturn]] void throw_fault(const parts::control&, const memory_core&, bool loop = false);
 /// Throws invalid_argument for a capacity or a grid beyond the limits.
 void check_config(const launch_config&, bool logs_read_only);
+/// The same bytes; throws invalid_argument if a block cannot have them.
+std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend&);
 parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
+/// What an algorithm adds to a configuration without zeros.
+template <class A>
+launch_shape shape_of(const gputm::device& d, const memory_options& o, const launch_config& c) {
+  launch_shape s{c.blocks, 0, c.threads, d->warp_width(), 0};
+  if constexpr (A::traits.needs_server) s.servers = A::server_blocks;
+  const parts::log_capacity sizes{c.capacity.reads, c.capacity.writes};
+  if constexpr (requires { A::shared_bytes(o, sizes, s, std::size_t{}); })
+    s.shared_bytes =
+        checked_shared_bytes(A::name, A::shared_bytes(o, sizes, s, d->shared_bytes_of_block()), c.capacity.writes, *d);
+  return s;
+}
 /// Decodes the slices of a history_recorder, and appends.
 void decode_history(const std::vector<std::uint64_t>& words, std::uint64_t capacity, history::history& into);
 
@@ -39,6 +53,7 @@ template <Algorithm A, class Policy = with_statistics>
 class workspace {
   static constexpr bool records = std::is_same_v<typename Policy::recorder, history_recorder>;
   launch_config config_;
+  launch_shape shape_;
   parts::log_space logs_;
   buffer control_, words_, launch_memory_, clock_, history_;
   device device_;
@@ -46,16 +61,19 @@ class workspace {
  public:
   workspace(const stream& s, memory<A>& tm, const launch_config& config) : config_(config), device_(tm.on()) {
     detail::check_config(config, A::traits.logs_read_only);
+    shape_ = detail::shape_of<A>(device_, tm.core().options(), config);
     logs_ = detail::plan_logs(config.capacity, tm.core());
     const std::uint64_t words = parts::log_words(logs_, config.blocks, config.threads, device_->warp_width());
     control_ = buffer(device_, sizeof(parts::control));
     words_ = buffer(device_, words * sizeof(std::uint64_t));
     logs_.base = words_.template as<std::uint64_t>();
     device_->fill_zero(s.handle(), logs_.base, words_.size());
-    if constexpr (requires(const memory_options& o) { A::launch_bytes(o, logs_.capacity); }) {
+    if constexpr (requires(const memory_options& o) { A::launch_bytes(o, logs_.capacity); })
       launch_memory_ = buffer(device_, A::launch_bytes(tm.core().options(), logs_.capacity));
+    if constexpr (requires(const memory_options& o) { A::launch_bytes(o, logs_.capacity, shape_); })
+      launch_memory_ = buffer(device_, A::launch_bytes(tm.core().options(), logs_.capacity, shape_));
+    if (launch_memory_.size() != 0)
       device_->fill_zero(s.handle(), launch_memory_.template as<void>(), launch_memory_.size());
-    }
     if constexpr (records) {
       clock_ = buffer(device_, 8);
       history_ = buffer(device_, std::uint64_t{config.blocks} * config.threads * config.history_words * 8);
@@ -67,6 +85,8 @@ class workspace {
   }
 
   const launch_config& config() const { return config_; }
+  /// Of every launch: servers included.
+  const launch_shape& shape() const { return shape_; }
 
   /// Counters, signals and error back to zero; enqueued, neither allocates nor waits.
   void reset(const stream& s) { device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control)); }
@@ -77,8 +97,13 @@ class workspace {
     if constexpr (records)
       record = {clock_.template as<std::uint64_t>(), history_.template as<std::uint64_t>(), config_.history_words,
                 control_.template as<parts::control>()};
-    return {tm.ref(),         logs_, control_.template as<parts::control>(), launch_memory_.template as<std::byte>(),
-            config_.patience, record};
+    return {tm.ref(),
+            logs_,
+            control_.template as<parts::control>(),
+            launch_memory_.template as<std::byte>(),
+            shape_,
+            config_.patience,
+            record};
   }
 
   /// Waits for the stream, then returns the counters of the launches since reset(). Throws what the first

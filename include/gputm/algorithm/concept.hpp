@@ -8,6 +8,7 @@
 #include "gputm/parts/abort_reason.hpp"
 #include "gputm/parts/contention.hpp"
 #include "gputm/parts/log_space.hpp"
+#include "gputm/parts/phases.hpp"
 #include "gputm/parts/region.hpp"
 #include "gputm/simt/simt.hpp"
 
@@ -36,6 +37,19 @@ struct memory_options {
   constexpr std::uint32_t lock_shift() const { return static_cast<std::uint32_t>(std::countr_zero(words_per_lock)); }
 };
 
+/// The shape of one launch.
+struct launch_shape {
+  std::uint32_t clients = 0;       ///< blocks whose threads run transactions
+  std::uint32_t servers = 0;       ///< blocks behind them that serve
+  std::uint32_t threads = 0;       ///< in a block
+  std::uint32_t warp_width = 0;    ///< lanes of a full warp
+  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory of a block: what shared_bytes() asked for
+
+  GPUTM_INLINE constexpr std::uint32_t warps_in_block() const { return (threads + warp_width - 1) / warp_width; }
+  GPUTM_INLINE constexpr std::uint32_t client_warps() const { return clients * warps_in_block(); }
+  GPUTM_INLINE constexpr std::uint32_t client_threads() const { return clients * threads; }
+};
+
 /// What every transaction of a launch gets when it is constructed.
 template <class Globals>
 struct stm_environment {
@@ -44,10 +58,24 @@ struct stm_environment {
   std::byte* launch_memory;     ///< what launch_bytes() asked for; null without it
   parts::log_space logs;
   std::uint32_t rank;  ///< of this thread in the grid: unique
+  launch_shape shape;
+  parts::control* control;  ///< for the time of phases
+};
+
+/// What a server block gets.
+template <class Globals>
+struct server_environment {
+  Globals globals;
+  std::byte* launch_memory;
+  parts::log_capacity capacity;
+  launch_shape shape;
+  parts::control* control;
 };
 
 /// A transaction of some algorithm on one thread, used for one attempt after another. Functions that
 /// return bool return false on a conflict, after which only reason(), abandon() and begin() may be called.
+/// Optional: load_some(r, indices, out), arrays of one length, in a read-only attempt, for latencies that overlap;
+/// room(n): whether it may be called for n elements now; loads_at_once: how many elements of up to 8 bytes.
 template <class S>
 concept StmTransaction = requires(S& s, const region& r, std::uint32_t i, int& out, const int& in, parts::urgency u) {
   { s.begin(u, true) } -> std::same_as<void>;   // starts an attempt; true: it will not store
@@ -60,24 +88,42 @@ concept StmTransaction = requires(S& s, const region& r, std::uint32_t i, int& o
   { s.overflow() } -> std::same_as<parts::overflow_kind>;
 };
 
-/// An algorithm: a type that is never instantiated.
+/// Of an algorithm whose lanes commit together (traits.warp_collective). commit_together(lanes, wants) is called by
+/// all of `lanes`; a lane that `wants` has an attempt to commit, and learns whether it has. After a failure
+/// reason() says why.
+template <class S>
+concept WarpTransaction = StmTransaction<S> && requires(S& s, simt::mask_t lanes) {
+  { s.commit_together(lanes, true) } -> std::same_as<bool>;
+};
+
+/// What gives a memory its metadata: an algorithm, or an engine of speculative loops. A type that is never
+/// instantiated.
 ///   name                        its short name
 ///   traits                      constexpr algorithm_traits
 ///   globals                     trivially copyable words for kernels (clocks, ...)
-///   transaction<K>              an StmTransaction that keeps K log entries in registers
 ///   global_bytes(options), make_globals(pointer, options)          memory shared by all arrays
 ///   metadata_bytes(length, element_bytes, options)                 memory of one array
-///   launch_bytes(options, capacity)  optional: memory of one launch's workspace
 /// All of that memory is zero at first; zero must be a valid initial state.
 template <class A>
-concept Algorithm = requires(std::byte* p, const memory_options& o) {
+concept MemoryKind = requires(std::byte* p, const memory_options& o) {
   { A::name } -> std::convertible_to<const char*>;
   { A::traits } -> std::convertible_to<algorithm_traits>;
   typename A::globals;
   { A::global_bytes(o) } -> std::convertible_to<std::size_t>;
   { A::make_globals(p, o) } -> std::same_as<typename A::globals>;
   { A::metadata_bytes(1u, 1u, o) } -> std::convertible_to<std::size_t>;
-}
-&&StmTransaction<typename A::template transaction<2>>;
+};
+
+/// An algorithm of unordered transactions: besides the above
+///   transaction<K>              an StmTransaction that keeps K log entries in registers
+///   launch_bytes(options, capacity)  optional: memory of one launch's workspace, zero at first; or, if that depends
+///   launch_bytes(options, capacity, shape)                         on it
+///   shared_bytes(options, capacity, shape, limit)  optional: dynamic shared memory of a block; more than
+///                               `limit` if it needs more at least
+/// One that needs servers: server_blocks, how many; serve(server_environment), which every thread of those blocks
+/// calls and which returns when all client threads have called their transaction's leave().
+template <class A>
+concept Algorithm = MemoryKind<A> && StmTransaction<typename A::template transaction<2>> &&
+    (!A::traits.warp_collective || WarpTransaction<typename A::template transaction<2>>);
 
 }  // namespace gputm

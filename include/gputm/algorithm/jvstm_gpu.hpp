@@ -16,10 +16,9 @@
 #pragma once
 
 #include "gputm/algorithm/concept.hpp"
-#include "gputm/parts/access_log.hpp"
 #include "gputm/parts/commit_record.hpp"
+#include "gputm/parts/snapshot_log.hpp"
 #include "gputm/parts/time_stamp.hpp"
-#include "gputm/parts/version_ring.hpp"
 
 namespace gputm::algorithm {
 
@@ -50,76 +49,45 @@ struct jvstm_gpu {
 template <unsigned K>
 class jvstm_gpu::transaction {
   stm_environment<globals> env_;
-  parts::access_log<std::uint64_t, K> log_;  // an element's key is its record of versions
-  std::uint64_t snapshot_ = 0;
-  bool read_only_ = false;
-  abort_reason reason_ = abort_reason::none;
-  parts::overflow_kind overflow_ = parts::overflow_kind::none;
+  parts::snapshot_log<K> log_;
 
-  GPUTM_INLINE bool fail(abort_reason why) {
-    reason_ = why;
-    return false;
-  }
-  GPUTM_INLINE bool full(parts::overflow_kind which) {
-    overflow_ = which;
-    return fail(abort_reason::capacity);
-  }
   GPUTM_INLINE parts::commit_record<> record() const {
     return {reinterpret_cast<std::uint64_t*>(env_.launch_memory), env_.globals.record_entries,
             env_.logs.capacity.writes};
   }
-  GPUTM_INLINE std::uint64_t* key_of(const region& r, std::uint32_t index) const {
-    return parts::version_ring::record_of(r, index, env_.globals.versions);
-  }
 
  public:
-  GPUTM_INLINE explicit transaction(const stm_environment<globals>& env) : env_(env) { log_.attach(env.logs); }
+  static constexpr unsigned loads_at_once = 4;  // more would not fit into registers
+
+  GPUTM_INLINE explicit transaction(const stm_environment<globals>& env) : env_(env) {
+    log_.attach(env.logs, env.globals.versions);
+  }
 
   GPUTM_INLINE void begin(parts::urgency, bool read_only) {
-    log_.clear();
-    reason_ = abort_reason::none;
-    overflow_ = parts::overflow_kind::none;
-    read_only_ = read_only;
-    snapshot_ = parts::time_stamp(*env_.globals.time).snapshot();
+    log_.begin(parts::time_stamp(*env_.globals.time).snapshot(), read_only);
   }
-
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t index, T& out) {
-    std::uint64_t* key = key_of(r, index);
-    std::uint32_t entry = log_.none;
-    if (!read_only_) {
-      entry = log_.find(key);
-      if (entry != log_.none && log_.read_own(r, index, entry, out)) return true;
-    }
-    const parts::version_found found =
-        parts::version_ring(key, sizeof(T), env_.globals.versions).read(r, index, snapshot_, out);
-    if (found == parts::version_found::overwritten) return fail(abort_reason::version_overwritten);
-    if (read_only_) return true;
-    if (found == parts::version_found::older) return fail(abort_reason::read_conflict);
-    if (entry != log_.none) return true;
-    if (log_.locks_full()) return full(parts::overflow_kind::reads);
-    log_.add_lock(key, 0, true);
-    return true;
+    return log_.load(r, index, out);
   }
-
+  template <class T, std::size_t N>
+  GPUTM_INLINE bool load_some(const region& r, const std::uint32_t (&index)[N], T (&out)[N]) {
+    return log_.load_some(r, index, out);
+  }
+  GPUTM_INLINE bool room(std::uint32_t) const { return true; }  // read-only attempts keep nothing
   template <class T>
   GPUTM_INLINE bool store(const region& r, std::uint32_t index, const T& value) {
-    std::uint64_t* key = key_of(r, index);
-    std::uint32_t entry = log_.find(key);
-    if (entry == log_.none) {
-      if (log_.locks_full()) return full(parts::overflow_kind::writes);
-      entry = log_.add_lock(key, 0, true);
-    }
-    return log_.write(r, index, entry, value) || full(parts::overflow_kind::writes);
+    return log_.store(r, index, value);
   }
 
   /// A snapshot is always consistent.
   GPUTM_INLINE bool validate() { return true; }
 
   GPUTM_INLINE bool commit() {
-    if (log_.write_count() == 0) return true;
+    if (!log_.wrote()) return true;
+    parts::stopwatch watch;
     const auto record = this->record();
-    std::uint64_t checked = snapshot_;
+    std::uint64_t checked = log_.snapshot();
     for (;;) {
       const std::uint64_t last = record.last();
       while (checked < last)
@@ -127,31 +95,30 @@ class jvstm_gpu::transaction {
       if (record.reserve(last, checked + 1)) break;
       simt::backoff(32);
     }
+    watch.lap(env_.control, phase::validation);
     const std::uint64_t stamp = checked + 1;
     const parts::time_stamp time(*env_.globals.time);
     time.wait_for(record.replaced_by(stamp));  // then nobody writes to that entry any more
-    record.fill(stamp, log_.write_count(), [&](auto sink) {
-      log_.each_written(
-          [&](std::uint64_t* key, std::uint64_t, std::uint32_t, auto) { sink(reinterpret_cast<std::uint64_t>(key)); });
+    record.fill(stamp, log_.writes(), [&](auto sink) {
+      log_.each_written([&](std::uint64_t key, std::uint64_t, std::uint32_t, auto) { sink(key); });
     });
-    log_.each_written([&](std::uint64_t* key, std::uint64_t element, std::uint32_t bytes, auto payload) {
-      parts::version_ring(key, bytes, env_.globals.versions).push(stamp, element, bytes, payload);
-    });
+    watch.lap(env_.control, phase::record_insert);
+    log_.write_back(stamp);
     time.publish(stamp, stamp);
+    watch.lap(env_.control, phase::write_back);
     return true;
   }
 
   GPUTM_INLINE void abandon() {}
-  GPUTM_INLINE abort_reason reason() const { return reason_; }
-  GPUTM_INLINE parts::overflow_kind overflow() const { return overflow_; }
+  GPUTM_INLINE abort_reason reason() const { return log_.reason(); }
+  GPUTM_INLINE parts::overflow_kind overflow() const { return log_.overflow(); }
 
  private:
   GPUTM_INLINE bool validate_against(std::uint64_t stamp) {
-    const auto found = record().check(
-        stamp, [&](std::uint64_t key) { return log_.find(reinterpret_cast<std::uint64_t*>(key)) != log_.none; });
+    const auto found = record().check(stamp, [&](std::uint64_t key) { return log_.touched(key); });
     if (found == parts::record_check::clean) return true;
-    return fail(found == parts::record_check::conflict ? abort_reason::read_conflict
-                                                       : abort_reason::record_overwritten);
+    return log_.fail(found == parts::record_check::conflict ? abort_reason::read_conflict
+                                                            : abort_reason::record_overwritten);
   }
 };
 

@@ -91,6 +91,8 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
   }
 
  public:
+  static constexpr unsigned loads_at_once = 8;  // more would not fit into registers
+
   GPUTM_INLINE explicit transaction(const stm_environment<globals>& env) : env_(env) { log_.attach(env.logs); }
 
   GPUTM_INLINE void begin(parts::urgency urgency, bool read_only) {
@@ -129,6 +131,38 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
     return true;
   }
 
+  /// load() of several elements in a read-only attempt: the same order of accesses, step by step for all of them.
+  template <class T, std::size_t N>
+  GPUTM_INLINE bool load_some(const region& r, const std::uint32_t (&index)[N], T (&out)[N]) {
+    word before[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) before[i] = simt::atomic(*lock_of(r, index[i])).load(order::relaxed);
+    // acquire: pairs with the release fence before a lock was freed; the values are at least as new
+    simt::fence(order::acquire);
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) out[i] = parts::load_element<T>(r, index[i], order::relaxed);
+    // acquire: pairs with the release fence between locking and writing back; if a value is a committer's, the
+    // next loads see its lock
+    simt::fence(order::acquire);
+    word after[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) after[i] = simt::atomic(*lock_of(r, index[i])).load(order::relaxed);
+    bool current = true;
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {  // & and |: no branches between the loads
+      current &= !Layout::is_locked(before[i]) & !Layout::is_locked(after[i]);
+      current &= Layout::version(before[i]) == Layout::version(after[i]);
+      current &= !clocked | (Layout::version(before[i]) <= snapshot_);
+    }
+    if (!current) return fail(abort_reason::read_conflict);
+    if constexpr (!clocked) {
+      GPUTM_UNROLL
+      for (unsigned i = 0; i < N; ++i) log_.add_lock(lock_of(r, index[i]), Layout::version(before[i]), false);
+    }
+    return Opacity == opacity::revalidation ? validate() : true;
+  }
+  GPUTM_INLINE bool room(std::uint32_t elements) const { return clocked || log_.lock_room() >= elements; }
+
   template <class T>
   GPUTM_INLINE bool store(const region& r, std::uint32_t index, const T& value) {
     word* lock = lock_of(r, index);
@@ -158,9 +192,11 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
 
   GPUTM_INLINE bool commit() {
     if (log_.write_count() == 0) return validate();
+    parts::stopwatch watch;
     std::uint32_t held = 0;
     if (!prelock_all(held)) return release(held, 0);
     if (!lock_all(held)) return release(log_.lock_count(), held);
+    watch.lap(env_.control, phase::validation);
     // release: pairs with the acquire load of a value in load(), and of the clock in begin()
     simt::fence(order::release);
     std::uint64_t stamp = 0;
@@ -173,6 +209,7 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
       simt::atomic(*lock).store(Layout::free(next), order::relaxed);
       return true;
     });
+    watch.lap(env_.control, phase::write_back);
     return true;
   }
 

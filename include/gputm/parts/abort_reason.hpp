@@ -23,4 +23,15 @@ namespace parts {
 enum class overflow_kind : std::uint8_t { none, reads, writes };
 }  // namespace parts
 
+/// Phases of a transaction whose time can be measured (parts/phases.hpp).
+enum class phase : std::uint8_t {
+  total,          ///< all attempts, and waiting between them
+  wasted,         ///< attempts that aborted, and waiting after them
+  server_wait,    ///< from a batch's sending to the server's answer
+  validation,     ///< against the record, or of locks
+  record_insert,  ///< into the record
+  write_back      ///< storing, and publishing in order
+};
+inline constexpr unsigned phases = 6;
+
 }  // namespace gputm

@@ -86,6 +86,7 @@ class access_log {
     return entry;
   }
   GPUTM_INLINE bool locks_full() const { return locks_.full(); }
+  GPUTM_INLINE std::uint32_t lock_room() const { return locks_.room(); }
   /// Adds a lock that find() did not find. `indexed`: whether it will ever be looked up.
   GPUTM_INLINE std::uint32_t add_lock(Word* lock, std::uint64_t version, bool indexed) {
     const auto key = reinterpret_cast<std::uint64_t>(lock);

@@ -21,7 +21,10 @@ enum class fault : std::uint32_t {
   no_progress,         ///< a: nanoseconds without any commit, b: 1 if the body asked for a retry
   clock_exhausted,     ///< a: stamps drawn in this launch
   history_full,        ///< a: capacity of the recorder, in words a thread
-  cancel_after_store   ///< a body stored in place and then did not commit
+  cancel_after_store,  ///< a body stored in place and then did not commit
+  runaway,             ///< a: loads and stores of one iteration of a loop, the limit
+  retry_in_loop,       ///< the body of a loop asked for a retry, or returned a conflict of its own
+  break_in_doall       ///< a body ended a loop whose iterations run in no order
 };
 
 /// Counter slots are spread, so that blocks do not queue at one address.
@@ -30,6 +33,7 @@ inline constexpr unsigned counter_slots = 32;
 struct alignas(128) counter_block {
   std::uint64_t commits, read_only_commits, read_only_aborts;
   std::uint64_t aborts[abort_reasons];
+  std::uint64_t phase_ns[phases];  ///< zero unless phases are compiled in
 };
 
 struct control {
@@ -79,25 +83,34 @@ GPUTM_NOINLINE inline void report_fault(control& c, fault kind, std::uint32_t re
 class starvation_gate {
   static GPUTM_INLINE std::uint64_t starving(std::uint64_t signals) { return signals & control::starving_mask; }
 
-  /// May the gate close? `gathered_since`: when the asking transaction came.
-  static GPUTM_INLINE bool due(control& c, std::uint64_t signals, std::uint64_t gathered_since,
-                               std::uint64_t gather_ns) {
-    if (starving(signals) * 8 >= std::uint64_t{simt::grid_threads()} * 7) return true;
+  /// May the gate close? `gathered_since`: when the asking transaction came; `threads`: that run transactions.
+  static GPUTM_INLINE bool due(control& c, std::uint64_t signals, std::uint64_t gathered_since, std::uint64_t gather_ns,
+                               std::uint64_t threads) {
+    if (starving(signals) * 8 >= threads * 7) return true;
     const std::uint64_t now = simt::nanoseconds();
     return now >= gathered_since + gather_ns && now >= simt::atomic(c.open_until).load(simt::order::relaxed);
   }
 
  public:
+  /// Joins the starving ones.
+  static GPUTM_INLINE std::uint64_t join(control& c) {
+    return simt::atomic(c.signals).fetch_add(1, simt::order::relaxed) + 1;
+  }
+  /// Is the gate closed, if need be by this call? For one that joined at `since`.
+  static GPUTM_INLINE bool try_close(control& c, std::uint64_t signals, std::uint64_t since, std::uint64_t gather_ns,
+                                     std::uint64_t threads) {
+    if (signals & control::closed) return true;
+    if (!due(c, signals, since, gather_ns, threads)) return false;
+    signals = simt::atomic(c.signals).fetch_or(control::closed, simt::order::relaxed);
+    if (!(signals & control::closed)) simt::atomic(c.closed_at).store(simt::nanoseconds(), simt::order::relaxed);
+    return true;
+  }
   /// Joins the starving ones and waits until the gate is closed, or the launch stopped.
   static GPUTM_NOINLINE void enter(control* c, std::uint64_t gather_ns) {
     const std::uint64_t since = simt::nanoseconds();
-    std::uint64_t signals = simt::atomic(c->signals).fetch_add(1, simt::order::relaxed) + 1;
-    while (!stopped(signals) && !(signals & control::closed)) {
-      if (due(*c, signals, since, gather_ns)) {
-        signals = simt::atomic(c->signals).fetch_or(control::closed, simt::order::relaxed);
-        if (!(signals & control::closed)) simt::atomic(c->closed_at).store(simt::nanoseconds(), simt::order::relaxed);
-        return;
-      }
+    std::uint64_t signals = join(*c);
+    while (!stopped(signals)) {
+      if (try_close(*c, signals, since, gather_ns, simt::grid_threads())) return;
       simt::backoff(1000);
       signals = simt::atomic(c->signals).load(simt::order::relaxed);
     }

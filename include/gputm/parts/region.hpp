@@ -33,6 +33,7 @@ struct region_table {
 /// One element of a shared array: what load and store name.
 template <class T>
 struct element {
+  using value_type = T;
   std::uint32_t handle;  ///< memory << 8 | region
   std::uint32_t index;
 };

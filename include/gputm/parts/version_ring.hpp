@@ -1,6 +1,6 @@
 // Floor 2: a versioned box (VBox, thesis section 3.1): the recent versions of one element, in a ring. Its
-// record is {pushed, V slots of {stamp, value words}}; `pushed` counts the versions ever pushed. While it
-// is 0, the array's own element holds the value, with stamp 0.
+// record is {head, V slots of {stamp, value words}}; the head is {versions ever pushed, slot of the newest}. While
+// it is 0, the array's own element holds the value, with stamp 0.
 //
 // One writer at a time: whoever holds the right to write back this element. Readers are invisible. Every
 // version up to the global time stamp is complete before a reader can have that stamp as its snapshot.
@@ -30,7 +30,15 @@ class version_ring {
   std::uint32_t versions_;
   std::uint32_t slot_words_;  // with the stamp
 
-  GPUTM_INLINE std::uint64_t* slot(std::uint64_t k) const { return record_ + 1 + k % versions_ * slot_words_; }
+  static constexpr unsigned slot_bits = 16;  // of the head
+
+  GPUTM_INLINE std::uint64_t* slot(std::uint32_t k) const { return record_ + 1 + k * slot_words_; }
+  static GPUTM_INLINE std::uint32_t newest(std::uint64_t head) {
+    return static_cast<std::uint32_t>(head) & ((1u << slot_bits) - 1);
+  }
+  static GPUTM_INLINE std::uint64_t pushed(std::uint64_t head) { return head >> slot_bits; }
+  /// The slot before `k`. (A division would cost more than the load of a slot.)
+  GPUTM_INLINE std::uint32_t before(std::uint32_t k) const { return k == 0 ? versions_ - 1 : k - 1; }
   static GPUTM_INLINE constexpr std::uint32_t words_of(std::uint32_t bytes) { return (bytes + 7) / 8; }
 
  public:
@@ -50,26 +58,74 @@ class version_ring {
   GPUTM_INLINE version_found read(const region& r, std::uint32_t index, std::uint64_t snapshot, T& out) const {
     for (;;) {
       // acquire: pairs with the release in push(): the slots of these versions are complete
-      const std::uint64_t pushed = simt::atomic(*record_).load(order::acquire);
-      if (pushed == 0) {
+      const std::uint64_t head = simt::atomic(*record_).load(order::acquire);
+      if (head == 0) {
         // acquire: pairs with the release fence in push(): if this is the first writer's value, the next
         // load sees that it has pushed
         out = load_element<T>(r, index, order::acquire);
         if (simt::atomic(*record_).load(order::relaxed) == 0) return version_found::newest;
         continue;
       }
-      const std::uint64_t oldest = pushed > versions_ ? pushed - versions_ : 0;
-      for (std::uint64_t k = pushed; k-- > oldest;) {
+      std::uint32_t k = newest(head);
+      const std::uint64_t left = pushed(head) < versions_ ? pushed(head) : versions_;
+      for (std::uint64_t back = 0; back < left; ++back, k = before(k)) {
         // acquire: pairs with the release store of the stamp in put()
         const std::uint64_t stamp = simt::atomic(*slot(k)).load(order::acquire);
         if (stamp == unstable) break;  // this slot, and all before it, are being replaced
         if (stamp > snapshot) continue;
         copy_out(slot(k) + 1, out);
         if (simt::atomic(*slot(k)).load(order::relaxed) != stamp) break;
-        return k + 1 == pushed ? version_found::newest : version_found::older;
+        return back == 0 ? version_found::newest : version_found::older;
       }
       return version_found::overwritten;
     }
+  }
+  /// The same for several elements at once, so that latencies overlap, among their newest two versions. This thread
+  /// has acquired `snapshot` from the time stamp: every version up to it is visible, so that relaxed loads find it or
+  /// what has replaced it. Returns the set of those that need read(): bit i for out[i].
+  template <class T, std::size_t N>
+  static GPUTM_INLINE std::uint32_t read_some(const region& r, const std::uint32_t (&index)[N], std::uint32_t versions,
+                                              std::uint64_t snapshot, T (&out)[N]) {
+    std::uint64_t head[N], stamp[N];
+    std::uint64_t* from[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) head[i] = simt::atomic(*record_of(r, index[i], versions)).load(order::relaxed);
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const version_ring ring(record_of(r, index[i], versions), sizeof(T), versions);
+      std::uint64_t* second = ring.slot(ring.before(newest(head[i])));
+      from[i] = ring.slot(newest(head[i]));
+      stamp[i] = simt::atomic(*from[i]).load(order::relaxed);
+      const std::uint64_t other = simt::atomic(*second).load(order::relaxed);
+      if (stamp[i] > snapshot && stamp[i] != unstable) {
+        stamp[i] = other;
+        from[i] = second;
+      }
+    }
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {  // both, so that no branch keeps the loads apart
+      T version;
+      copy_out(from[i] + 1, version, order::relaxed);
+      out[i] = load_element<T>(r, index[i], order::relaxed);
+      if (head[i] != 0) out[i] = version;
+    }
+    // acquire: pairs with the release fences in put() and push(): if a value is newer than its stamp, so are the
+    // stamp and the head that are read next; and with the release store of a stamp: if one was too new, the
+    // loads below see what had replaced the slot before it
+    simt::fence(order::acquire);
+    std::uint64_t again[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      again[i] = simt::atomic(head[i] == 0 ? *record_of(r, index[i], versions) : *from[i]).load(order::relaxed);
+    std::uint32_t missed = 0;
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const std::uint64_t expected = head[i] == 0 ? 0 : stamp[i];
+      // stamp 0 is also what a slot says before its first use: its value may not be there yet
+      const bool bad = (again[i] != expected) | (expected > snapshot) | ((expected == 0) & (head[i] != 0));
+      missed |= std::uint32_t{bad} << i;
+    }
+    return missed;
   }
 
   /// Adds a version, and stores the value to the array's own element, for the host. `payload(k)`: its k-th
@@ -77,14 +133,15 @@ class version_ring {
   template <class Payload>
   GPUTM_INLINE void push(std::uint64_t stamp, std::uint64_t element, std::uint32_t bytes, Payload payload) const {
     // relaxed: only this thread may push
-    std::uint64_t pushed = simt::atomic(*record_).load(order::relaxed);
-    if (pushed == 0) {
+    std::uint64_t head = simt::atomic(*record_).load(order::relaxed);
+    if (head == 0) {
       put(0, 0, [&](std::uint32_t k) { return word_at(element, bytes, k); });
-      pushed = 1;
+      head = std::uint64_t{1} << slot_bits;
     }
-    put(pushed, stamp, payload);
+    const std::uint32_t next = newest(head) + 1 == versions_ ? 0 : newest(head) + 1;
+    put(next, stamp, payload);
     // release: pairs with the acquire loads in read()
-    simt::atomic(*record_).store(pushed + 1, order::release);
+    simt::atomic(*record_).store((pushed(head) + 1) << slot_bits | next, order::release);
     // release: pairs with the acquire load of the element in read()
     simt::fence(order::release);
     for (std::uint32_t k = 0; k < words_of(bytes); ++k) set_word_at(element, bytes, k, payload(k));
@@ -92,14 +149,14 @@ class version_ring {
 
  private:
   template <class T>
-  static GPUTM_INLINE void copy_out(std::uint64_t* from, T& out) {
+  static GPUTM_INLINE void copy_out(std::uint64_t* from, T& out, order o = order::acquire) {
     std::uint64_t w[words_of(sizeof(T))];
     // acquire: pairs with the release fence in put(): if the value is newer, so is the stamp that is read next
-    for (std::uint32_t k = 0; k < words_of(sizeof(T)); ++k) w[k] = simt::atomic(from[k]).load(order::acquire);
+    for (std::uint32_t k = 0; k < words_of(sizeof(T)); ++k) w[k] = simt::atomic(from[k]).load(o);
     memcpy(&out, w, sizeof out);
   }
   template <class Payload>
-  GPUTM_INLINE void put(std::uint64_t k, std::uint64_t stamp, Payload payload) const {
+  GPUTM_INLINE void put(std::uint32_t k, std::uint64_t stamp, Payload payload) const {
     std::uint64_t* s = slot(k);
     simt::atomic(*s).store(unstable, order::relaxed);
     // release: pairs with the acquire loads of the value's words in copy_out()

@@ -41,6 +41,7 @@ class word_log {
   GPUTM_INLINE void clear() { size_ = 0; }
   GPUTM_INLINE std::uint32_t size() const { return size_; }
   GPUTM_INLINE bool full() const { return size_ == capacity_; }
+  GPUTM_INLINE std::uint32_t room() const { return capacity_ - size_; }
 
   /// Appends; the caller has asked full() first. Returns the entry's index.
   GPUTM_INLINE std::uint32_t push(const log_entry<W>& e) {

@@ -79,4 +79,18 @@ GPUTM_INLINE T reduce(mask_t mask, T value, Combine combine, GPUTM_HERE) {
   return total;
 }
 
+/// The same in any order, which takes fewer steps in a full warp. No lane of `mask` may have ended.
+template <class T, class Combine>
+GPUTM_INLINE T reduce_unordered(mask_t mask, T value, Combine combine, GPUTM_HERE) {
+#if GPUTM_ON_DEVICE
+  if (mask == full_mask && (warp_rank() + 1) * warp_width() <= block_size()) {
+    GPUTM_UNROLL
+    for (std::uint32_t distance = 16; distance != 0; distance /= 2)
+      value = combine(value, shfl_xor(mask, value, distance, at));
+    return value;
+  }
+#endif
+  return reduce(mask, value, combine, at);
+}
+
 }  // namespace gputm::simt
