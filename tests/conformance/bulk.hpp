@@ -24,7 +24,7 @@ void a_million_inputs(const venue& v) {
   scene<A> on(v);
   const std::uint32_t accounts = v.pick(4u, 50'000u, 1'000'000u);
   auto balance = on.tm.template allocate<int>(accounts, 100);
-  const auto orders = some_orders(v, v.pick(4u, 1'000'000u, 4'000'000u), accounts);
+  const auto orders = some_orders(v, v.pick(4u, 1'000'000u, 1'000'000u), accounts);
   const auto done = run(on.s, on.tm, orders, transfer{balance}, {.reads = 2, .writes = 2});
   outcomes_and_counters_agree(done, orders.size());
   require_equal(on.total(balance), static_cast<int>(accounts) * 100, "the total");
@@ -53,7 +53,7 @@ void kinds_mix_in_one_run(const venue& v) {
   scene<A> on(v, locking(v));
   const std::uint32_t n = v.pick(2u, 30u, 300u);
   auto words = on.tm.template allocate<std::uint32_t>(n);
-  std::vector<std::uint32_t> inputs(v.pick(5u, 10'000u, 200'000u)), count(n);
+  std::vector<std::uint32_t> inputs(v.pick(5u, 10'000u, 40'000u)), count(n);
   dice d(v.seed);
   std::uint64_t readers = 0;
   for (std::uint32_t& in : inputs) {
@@ -131,6 +131,30 @@ void a_workspace_serves_many_launches(const venue& v) {
   require_equal(w.collect(on.s, on.tm).commits, inputs.size(), "commits of the last of two launches");
   require_equal(on.total(words), before + 2 * inputs.size(), "increments of the last two launches");
   require(before >= launches * inputs.size(), "increments before the launch with an error");
+}
+
+/// Workspaces of one memory take turns: what one of them keeps is not stale after the launches of another.
+template <class A>
+void workspaces_take_turns(const venue& v) {
+  scene<A> on(v);
+  const std::uint32_t n = v.pick(2u, 5u, 50u);
+  auto words = on.tm.template allocate<std::uint32_t>(n);
+  std::vector<std::uint32_t> inputs(v.pick(4u, 2000u, 20'000u)), count(n);
+  dice d(v.seed);
+  for (std::uint32_t& i : inputs) ++count[i = d.below(n)];
+  const on_device data(on.s, inputs);
+  launch_config config = v.shape();
+  config.capacity = {.reads = 1, .writes = 1};
+  auto first = make_workspace<increment, std::uint32_t>(on.s, on.tm, inputs.size(), config);
+  auto second = make_workspace<increment, std::uint32_t>(on.s, on.tm, inputs.size(), config);
+  static constexpr bool turns[] = {false, true, false, false, true, true, false};
+  for (bool turn : turns) {
+    auto& w = turn ? second : first;
+    run_async(on.s, on.tm, w, increment{words}, data.work());
+    require_equal(w.collect(on.s, on.tm).commits, inputs.size(), "commits of one launch");
+  }
+  const auto after = on.tm.read(on.s, words);
+  for (std::uint32_t i = 0; i < n; ++i) require_equal(after[i], count[i] * std::size(turns), "increments of a word");
 }
 
 }  // namespace gputm::conformance

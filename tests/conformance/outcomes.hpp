@@ -34,7 +34,7 @@ void cancel_leaves_no_trace(const venue& v) {
   scene<A> on(v, locking(v));
   const std::uint32_t n = v.pick(3u, 9u, 99u);
   auto words = on.tm.template allocate<std::uint32_t>(n);
-  std::vector<std::uint32_t> inputs(v.pick(5u, 5000u, 100'000u));
+  std::vector<std::uint32_t> inputs(v.pick(5u, 5000u, 20'000u));
   for (std::uint32_t k = 0; k < inputs.size(); ++k) inputs[k] = k;
   const auto done =
       run(on.s, on.tm, inputs, maybe_cancel{words, !A::traits.in_place_writes}, {.reads = 2, .writes = 2}, v.shape());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "atomicity.hpp"
+#include "batches.hpp"
 #include "bulk.hpp"
 #include "faults.hpp"
 #include "histories.hpp"
@@ -70,8 +71,10 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(kinds_mix_in_one_run),
       GPUTM_PROPERTY(counting_can_be_left_out, 200),
       GPUTM_PROPERTY(a_workspace_serves_many_launches, 200),
+      GPUTM_PROPERTY(workspaces_take_turns, 500),
       GPUTM_PROPERTY(every_thread_of_a_kernel_transacts, 1000),
       GPUTM_PROPERTY(commits_are_seen_in_real_time),
+      GPUTM_PROPERTY(commits_of_a_batch_are_seen_in_real_time, 1000),
       GPUTM_PROPERTY(read_overflow_is_an_error, 500),
       GPUTM_PROPERTY(index_out_of_range_is_an_error, 500),
       GPUTM_PROPERTY(an_array_of_another_memory_is_an_error, 200),

@@ -147,7 +147,7 @@ void large_elements_are_not_torn(const venue& v) {
   const std::uint32_t n = v.pick(1u, 3u, 20u);
   auto elements = on.tm.template allocate<bytes_40>(n);
   scratch seen(on.s, 1);
-  std::vector<std::uint32_t> inputs(v.pick(4u, 8000u, 200'000u));
+  std::vector<std::uint32_t> inputs(v.pick(4u, 8000u, 20'000u));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = d.below(1u << 20);
   const auto done =

@@ -79,7 +79,7 @@ struct venue {
   T pick(T explore, T fast, T gpu) const {
     return exploring() ? explore : how == mode::fast ? fast : gpu;
   }
-  /// A grid of a few threads when exploring, of several warps elsewhere.
+  /// A grid of a few threads when exploring, of several warps elsewhere; another one in every round.
   launch_config shape() const {
     launch_config c;
     if (exploring()) {
@@ -94,8 +94,10 @@ struct venue {
     } else if (how == mode::fast) {
       c.blocks = 4;
       c.threads = 32;
-    } else {
-      c.threads = 128;
+    } else {  // few threads, some, and enough for every multiprocessor; more would only wait for each other
+      static constexpr std::uint32_t grids[][2] = {{2, 64}, {16, 96}, {120, 128}};
+      c.blocks = grids[round % 3][0];
+      c.threads = grids[round % 3][1];
     }
     return c;
   }

@@ -1,0 +1,226 @@
+// CSMV: a client-server multi-version STM. Floor 3.
+//
+// Source: thesis chapter 4, algorithms 1 to 3. As JVSTM-GPU, with the record of commits (ATR) in the hands of
+// server blocks of the same launch. The lanes of a client warp commit together:
+//   1. pre-validation: a lane that read or wrote what a lower one writes gives way to it, if that one goes on;
+//   2. those that are left send their keys to the server, in one batch (commit_channel);
+//   3. a worker warp of the server validates the batch against the record: all its lanes share the entries
+//      that the transactions must be held against (collaborative validation); then it takes places in the
+//      record for all that passed, by one CAS, and answers with their commit stamps, ascending by lane;
+//   4. the clients write back, and one lane publishes the stamps of all, once GTS is the first of them - 1.
+// Read-only transactions read a snapshot, and never see the server.
+//
+// What differs from the text: conflict bits are set, not toggled; write-write conflicts count in both
+// validations, so blind writes are safe; 'aborted' is a verdict, and no stamp; batches of several groups of one
+// warp may be under way; a worker waits until the entries up to the last one taken are complete, and not for a quiet record.
+//
+// Semantics: strictly serialisable and opaque. Progress: of a batch at least the lowest lane commits, unless
+// another batch has.
+#pragma once
+
+#include <algorithm>
+
+#include "gputm/algorithm/concept.hpp"
+#include "gputm/algorithm/csmv_server.hpp"
+#include "gputm/parts/snapshot_log.hpp"
+
+namespace gputm::algorithm {
+
+template <record_place Place, csmv_mechanisms With>
+struct basic_csmv {
+  static constexpr const char* name = With == csmv_mechanisms::no_collaboration     ? "csmv_no_cv"
+                                      : With == csmv_mechanisms::client_server_only ? "csmv_only_cs"
+                                      : Place == record_place::shared               ? "csmv_sh"
+                                      : Place == record_place::stamps_shared        ? "csmv_ts"
+                                                                                    : "csmv_gb";
+  static constexpr algorithm_traits traits{
+      .opaque = true, .multi_version = true, .needs_server = true, .warp_collective = true, .logs_read_only = false};
+  static constexpr std::uint32_t server_blocks = 1;
+
+  using globals = csmv_globals;
+  using layout = csmv_layout<Place, With>;
+
+  static constexpr std::size_t global_bytes(const memory_options&) { return sizeof(std::uint64_t); }
+  static globals make_globals(std::byte* p, const memory_options& o) {
+    return {reinterpret_cast<std::uint64_t*>(p), o.versions, o.record_entries};
+  }
+  static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t element_bytes,
+                                              const memory_options& o) {
+    return parts::version_ring::bytes(element_bytes, o.versions) * length;
+  }
+  static std::size_t launch_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s) {
+    return layout::channel_bytes(c, s) + layout::global_record_bytes(o.record_entries, c);
+  }
+  /// For as many entries as fit, of record_entries.
+  static std::size_t shared_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s,
+                                  std::size_t limit) {
+    const std::size_t crew = layout::crew_bytes(c, s), entry = layout::entry_bytes(c);
+    std::size_t entries = o.record_entries;
+    if (entry != 0 && crew + layout::record_head < limit)
+      entries = std::min(entries, (limit - crew - layout::record_head) / entry);
+    return crew + layout::record_head + std::max<std::size_t>(entries, 2) * entry;
+  }
+  static GPUTM_INLINE void serve(const server_environment<globals>& env) { csmv_server<layout>(env).serve(); }
+
+  template <unsigned K>
+  class transaction;
+};
+
+template <record_place Place, csmv_mechanisms With>
+template <unsigned K>
+class basic_csmv<Place, With>::transaction {
+  stm_environment<globals> env_;
+  parts::snapshot_log<K> log_;
+
+  enum class state : std::uint32_t { commits, aborts, undecided };
+
+  GPUTM_INLINE parts::commit_channel channel() const {
+    return layout::channel(env_.launch_memory, env_.logs.capacity, env_.shape);
+  }
+  static GPUTM_INLINE std::uint32_t client_warp() {
+    return simt::block_rank() * ((simt::block_size() + simt::warp_width() - 1) / simt::warp_width()) +
+           simt::warp_rank();
+  }
+
+ public:
+  static constexpr unsigned loads_at_once = 4;  // more would not fit into registers
+
+  GPUTM_INLINE explicit transaction(const stm_environment<globals>& env) : env_(env) {
+    log_.attach(env.logs, env.globals.versions);
+  }
+
+  GPUTM_INLINE void begin(parts::urgency, bool read_only) {
+    log_.begin(parts::time_stamp(*env_.globals.time).snapshot(), read_only);
+  }
+  template <class T>
+  GPUTM_INLINE bool load(const region& r, std::uint32_t index, T& out) {
+    return log_.load(r, index, out);
+  }
+  template <class T, std::size_t N>
+  GPUTM_INLINE bool load_some(const region& r, const std::uint32_t (&index)[N], T (&out)[N]) {
+    return log_.load_some(r, index, out);
+  }
+  GPUTM_INLINE bool room(std::uint32_t) const { return true; }  // read-only attempts keep nothing
+  template <class T>
+  GPUTM_INLINE bool store(const region& r, std::uint32_t index, const T& value) {
+    return log_.store(r, index, value);
+  }
+  /// A snapshot is always consistent.
+  GPUTM_INLINE bool validate() { return true; }
+  GPUTM_INLINE bool commit() { return commit_together(simt::mask_t{1} << simt::lane(), true); }
+
+  GPUTM_INLINE bool commit_together(simt::mask_t lanes, bool wants) {
+    lanes = simt::ballot(lanes, true);  // those that there are
+    const bool updates = wants && log_.wrote();
+    simt::mask_t batch = simt::ballot(lanes, updates);
+    if (batch == 0) return wants;
+    parts::stopwatch watch;
+    const auto channel = this->channel();
+    const parts::letter mine = channel.of(client_warp(), simt::lane());
+    if (updates) write(mine);
+    if constexpr (layout::batches) batch = prevalidate(lanes, batch, mine);
+    const bool sent = batch >> simt::lane() & 1;
+    if (updates) watch.lap(env_.control, phase::validation);  // among the lanes
+    channel.exchange(client_warp(), lanes, batch);
+    if (sent) watch.lap(env_.control, phase::server_wait);
+    const bool through = sent && passed(mine);
+    if constexpr (layout::batches) write_back_together(lanes, through, mine);
+    if (through) watch.lap(env_.control, phase::write_back);
+    return updates ? through : wants;
+  }
+
+  GPUTM_INLINE void abandon() {}
+  GPUTM_INLINE abort_reason reason() const { return log_.reason(); }
+  GPUTM_INLINE parts::overflow_kind overflow() const { return log_.overflow(); }
+  GPUTM_INLINE void leave() const { channel().leave(); }
+
+ private:
+  GPUTM_INLINE void write(const parts::letter& to) const {
+    to.head(log_.snapshot(), log_.writes(), log_.keys());
+    std::uint32_t k = 0;
+    log_.each_written([&](std::uint64_t key, std::uint64_t, std::uint32_t, auto) { to.write(k++, key); });
+    log_.each_only_read([&](std::uint64_t key) { to.write(k++, key); });
+    if constexpr (!layout::batches)  // the server writes back
+      log_.each_written([&](std::uint64_t, std::uint64_t element, std::uint32_t bytes, auto payload) {
+        to.write(k++, element);
+        to.write(k++, bytes);
+        for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) to.write(k++, payload(i));
+      });
+  }
+
+  /// Algorithm 1. Which lanes of the batch commit before which others is decided by their order, so a lane is in
+  /// conflict with a lower one that writes what this one has read or writes. Returns those that go on.
+  GPUTM_INLINE simt::mask_t prevalidate(simt::mask_t lanes, simt::mask_t batch, const parts::letter& letter) {
+    const bool mine = batch >> simt::lane() & 1;
+    simt::mask_t rivals = rivals_of(lanes, batch, letter);
+    state me = !mine ? state::aborts : rivals == 0 ? state::commits : state::undecided;
+    for (simt::mask_t rest = batch; rest != 0; rest &= rest - 1) {
+      const std::uint32_t other = simt::lowest(rest);  // all below it have decided, so it has, too
+      const auto its = static_cast<state>(simt::shfl(lanes, static_cast<std::uint32_t>(me), other));
+      if (!(rivals >> other & 1)) continue;
+      if (its == state::commits) me = state::aborts;
+      rivals &= ~(simt::mask_t{1} << other);
+      if (rivals == 0 && me == state::undecided) me = state::commits;
+    }
+    // no batch is larger than the record
+    const std::uint32_t entries = layout::record_entries(env_.globals, env_.logs.capacity, env_.shape);
+    const simt::mask_t going = simt::ballot(lanes, me == state::commits);
+    const bool late = me == state::commits && simt::count(simt::below(going)) >= entries;
+    if (mine && me == state::aborts) log_.fail(abort_reason::read_conflict);
+    if (late) log_.fail(abort_reason::record_overwritten);
+    return simt::ballot(lanes, me == state::commits && !late);
+  }
+  /// The lower lanes of the batch that write what this lane's transaction has touched. The lanes show each other
+  /// what they write by shuffles: letters of other lanes would cost a latency each.
+  GPUTM_INLINE simt::mask_t rivals_of(simt::mask_t lanes, simt::mask_t batch, const parts::letter& letter) {
+    const bool mine = batch >> simt::lane() & 1;
+    const std::uint32_t written = mine ? log_.writes() : 0;
+    simt::mask_t rivals = 0, writers = batch;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; (writers = simt::ballot(lanes, k < written)) != 0; ++k) {
+      const std::uint64_t key = k < written ? letter.read(k) : 0;
+      GPUTM_NO_UNROLL
+      for (simt::mask_t rest = writers; rest != 0; rest &= rest - 1) {
+        const std::uint32_t other = simt::lowest(rest);
+        const std::uint64_t its = simt::shfl(lanes, key, other);
+        if (mine && other < simt::lane() && log_.touched(its)) rivals |= simt::mask_t{1} << other;
+      }
+    }
+    return rivals;
+  }
+
+  GPUTM_INLINE bool passed(const parts::letter& mine) {
+    const parts::record_check found = mine.found();
+    if (found == parts::record_check::clean) return true;
+    return log_.fail(found == parts::record_check::conflict ? abort_reason::read_conflict
+                                                            : abort_reason::record_overwritten);
+  }
+  /// No other write-back under way touches these elements: commits that are not in each other's snapshots and
+  /// write one element are in conflict.
+  GPUTM_INLINE void write_back_together(simt::mask_t lanes, bool through, const parts::letter& mine) const {
+    const simt::mask_t committed = simt::ballot(lanes, through);
+    if (committed == 0) return;
+    const std::uint64_t stamp = through ? mine.stamp() : 0;
+    if (through) log_.write_back(stamp);
+    simt::sync_warp(lanes);  // the release in publish() covers what all lanes have written
+    if (simt::lane() == simt::lowest(committed))
+      parts::time_stamp(*env_.globals.time).publish(stamp, stamp + simt::count(committed) - 1);
+    simt::sync_warp(lanes);  // nobody says that it has committed before that can be seen
+  }
+};
+
+/// The record in shared memory: entries are few where write sets may be large.
+using csmv_sh = basic_csmv<record_place::shared, csmv_mechanisms::all>;
+/// Its stamps in shared memory, the write sets in global memory.
+using csmv_ts = basic_csmv<record_place::stamps_shared, csmv_mechanisms::all>;
+/// All of it in global memory.
+using csmv_gb = basic_csmv<record_place::global, csmv_mechanisms::all>;
+/// Ablation: each lane of a worker warp validates a transaction of its own.
+using csmv_no_cv = basic_csmv<record_place::shared, csmv_mechanisms::no_collaboration>;
+/// Ablation: clients and server, and nothing else: no pre-validation, no batches, the server writes back.
+using csmv_only_cs = basic_csmv<record_place::shared, csmv_mechanisms::client_server_only>;
+
+static_assert(Algorithm<csmv_sh> && Algorithm<csmv_ts> && Algorithm<csmv_gb>);
+static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs>);
+
+}  // namespace gputm::algorithm

@@ -1,0 +1,356 @@
+// CSMV's server: owns the record of commits, and answers batches of transactions. Floor 3, see csmv.hpp.
+//
+// Collaborative validation in the thesis (algorithm 2) takes one transaction after another, and spreads the entries
+// that it must be held against over the lanes. Here the lanes first put the keys of the whole batch into a table in
+// shared memory, and then hold each entry once against all of the batch; where the keys are too many for the table,
+// the thesis' way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gputm/algorithm/concept.hpp"
+#include "gputm/parts/commit_channel.hpp"
+#include "gputm/parts/commit_record.hpp"
+#include "gputm/parts/key_table.hpp"
+#include "gputm/parts/server_crew.hpp"
+#include "gputm/parts/time_stamp.hpp"
+#include "gputm/parts/version_ring.hpp"
+
+namespace gputm::algorithm {
+
+/// Where the record is: all of it in shared memory; its stamps; nothing (thesis: sh, ts, gb).
+enum class record_place : std::uint8_t { shared, stamps_shared, global };
+/// What the ablations of thesis section 5.3 leave out: collaborative validation (noCV); that, pre-validation,
+/// batched insertion and client-side write-back (onlyCS).
+enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only };
+
+struct csmv_globals {
+  std::uint64_t* time;
+  std::uint32_t versions, record_entries;
+};
+
+/// What lies where. Launch memory: {channel, what is global of the record}; dynamic shared memory: {crew, what is
+/// shared of the record}.
+template <record_place Place, csmv_mechanisms With>
+struct csmv_layout {
+  static constexpr bool batches = With != csmv_mechanisms::client_server_only;
+  static constexpr bool collaborates = With == csmv_mechanisms::all;
+  /// The server block alone uses the record, wherever it is.
+  using record_type = parts::commit_record<simt::scope::block>;
+
+  /// Words of a letter's text: keys; where the server writes back, element, size and value of every write, too.
+  static GPUTM_INLINE constexpr std::uint32_t text_words(const parts::log_capacity& c) {
+    return c.locks() + (batches ? 0 : 3 * c.writes + c.payload_words);
+  }
+  static constexpr std::size_t channel_bytes(const parts::log_capacity& c, const launch_shape& s) {
+    return parts::commit_channel::bytes(s.client_warps(), s.warp_width, text_words(c));
+  }
+  static GPUTM_INLINE parts::commit_channel channel(std::byte* launch_memory, const parts::log_capacity& c,
+                                                    const launch_shape& s) {
+    return {reinterpret_cast<std::uint64_t*>(launch_memory), s.client_warps(), s.warp_width, text_words(c)};
+  }
+  // Shared memory before the record: {crew, for each of its warps {table of keys, copies of the batch's letters}}.
+  static GPUTM_INLINE constexpr std::uint32_t table_slots(const parts::log_capacity& c, const launch_shape& s) {
+    return collaborates ? parts::key_table::slots_for(s.warp_width, c.locks()) : 0;
+  }
+  /// Whether letters are short enough to be copied.
+  static GPUTM_INLINE constexpr bool copies(const parts::log_capacity& c) { return batches && text_words(c) <= 16; }
+  static GPUTM_INLINE constexpr std::size_t desk_bytes(const parts::log_capacity& c, const launch_shape& s) {
+    return parts::key_table::bytes(table_slots(c, s)) +
+           (copies(c) ? 8 * s.warp_width * std::size_t{parts::letter::words(text_words(c))} : 0);
+  }
+  static GPUTM_INLINE constexpr std::size_t crew_bytes(const parts::log_capacity& c, const launch_shape& s) {
+    return parts::server_crew::bytes(s.warps_in_block()) + s.warps_in_block() * desk_bytes(c, s);
+  }
+  static GPUTM_INLINE std::byte* desk(const server_environment<csmv_globals>& env) {
+    return simt::dynamic_shared() + parts::server_crew::bytes(env.shape.warps_in_block()) +
+           simt::warp_rank() * desk_bytes(env.capacity, env.shape);
+  }
+  static GPUTM_INLINE parts::key_table table(const server_environment<csmv_globals>& env) {
+    return {desk(env), table_slots(env.capacity, env.shape)};
+  }
+  static GPUTM_INLINE parts::letter copy(const server_environment<csmv_globals>& env, std::uint32_t lane) {
+    auto* first =
+        reinterpret_cast<std::uint64_t*>(desk(env) + parts::key_table::bytes(table_slots(env.capacity, env.shape)));
+    return {first + lane, env.shape.warp_width};
+  }
+  static constexpr std::size_t record_head = 16;
+  /// Shared memory of one entry.
+  static GPUTM_INLINE constexpr std::size_t entry_bytes(const parts::log_capacity& c) {
+    return Place == record_place::shared ? 8 * (2 + std::size_t{c.writes}) : Place == record_place::global ? 0 : 8;
+  }
+  static constexpr std::size_t global_record_bytes(std::uint32_t entries, const parts::log_capacity& c) {
+    return Place == record_place::shared   ? 0
+           : Place == record_place::global ? record_type::bytes(entries, c.writes)
+                                           : record_type::key_bytes(entries, c.writes);
+  }
+  /// Entries of this launch's record: what shared_bytes() has found room for.
+  static GPUTM_INLINE std::uint32_t record_entries(const csmv_globals& g, const parts::log_capacity& c,
+                                                   const launch_shape& s) {
+    if constexpr (Place == record_place::global) return g.record_entries;
+    return static_cast<std::uint32_t>((s.shared_bytes - crew_bytes(c, s) - record_head) / entry_bytes(c));
+  }
+  static GPUTM_INLINE record_type record(const server_environment<csmv_globals>& env) {
+    const std::uint32_t entries = record_entries(env.globals, env.capacity, env.shape), keys = env.capacity.writes;
+    auto* shared = reinterpret_cast<std::uint64_t*>(simt::dynamic_shared() + crew_bytes(env.capacity, env.shape));
+    auto* global = reinterpret_cast<std::uint64_t*>(
+        env.launch_memory +
+        parts::commit_channel::bytes(env.shape.client_warps(), env.shape.warp_width, text_words(env.capacity)));
+    if constexpr (Place == record_place::shared) return {shared, entries, keys};
+    if constexpr (Place == record_place::global) return {global, entries, keys};
+    return {shared, global, entries, keys};
+  }
+};
+
+/// Layout: a csmv_layout. One object a thread.
+template <class Layout>
+class csmv_server {
+  using found = parts::record_check;
+  static constexpr simt::mask_t all = simt::full_mask;
+
+  const server_environment<csmv_globals>& env_;
+  const parts::commit_channel channel_;
+  const typename Layout::record_type record_;
+  const parts::time_stamp time_;
+  const std::uint32_t lanes_;  // of this warp: any number serves batches of any number
+
+  /// What has become of a batch so far; the same in every lane.
+  struct fates {
+    simt::mask_t live, overwritten = 0;
+    GPUTM_INLINE void end(simt::mask_t conflicts, simt::mask_t gone) {
+      live &= ~(conflicts | gone);
+      overwritten |= gone;
+    }
+  };
+
+ public:
+  GPUTM_INLINE explicit csmv_server(const server_environment<csmv_globals>& env)
+      : env_(env),
+        channel_(Layout::channel(env.launch_memory, env.capacity, env.shape)),
+        record_(Layout::record(env)),
+        time_(*env.globals.time),
+        lanes_(simt::count(simt::ballot(all, true))) {}
+
+  /// Every thread of the block calls it.
+  GPUTM_INLINE void serve() const {
+    const parts::server_crew crew(reinterpret_cast<std::uint32_t*>(simt::dynamic_shared()), channel_,
+                                  env_.shape.client_threads());
+    crew.open();
+    record_.open(time_.snapshot(), simt::thread_rank(), simt::block_size());  // nobody commits without the server
+    simt::sync_block();
+    crew.run([this](std::uint32_t warp, std::uint32_t, simt::mask_t batch) {
+      if constexpr (Layout::batches)
+        commit_together(warp, batch);
+      else
+        commit_one_by_one(warp, batch);
+    });
+  }
+
+ private:
+  // ---- algorithm 3: the batch as a whole
+  GPUTM_INLINE void commit_together(std::uint32_t warp, simt::mask_t batch) const {
+    parts::stopwatch watch;
+    take_copies(warp, batch);
+    fates f{batch};
+    std::uint64_t checked = 0, last;  // the live ones have been held against the entries up to `checked`
+    [[maybe_unused]] bool tabled = false;
+    if constexpr (Layout::collaborates) tabled = gather(warp, batch, checked);
+    do {
+      last = simt::shfl(all, record_.last(), 0);
+      if constexpr (!Layout::collaborates)
+        validate_apart(warp, f, checked, last);
+      else if (tabled)
+        validate_batch(warp, f, checked, last);
+      else
+        validate_together(warp, f, checked, last);
+      checked = checked > last ? checked : last;
+    } while (f.live != 0 && !reserve(last, simt::count(f.live)));
+    if (simt::lane() == 0) watch.lap(env_.control, phase::validation, simt::count(batch));
+    for (std::uint32_t t = simt::lane(); t < simt::warp_width(); t += lanes_)
+      if (batch >> t & 1) conclude(channel_.of(warp, t), text_of(warp, t), t, f, last);
+    simt::sync_warp(all);  // the release in complete() covers what all lanes have filled in
+    if (simt::lane() == 0 && f.live != 0) record_.complete(last + 1, last + simt::count(f.live));
+    if (simt::lane() == 0) watch.lap(env_.control, phase::record_insert, simt::count(batch));
+  }
+  GPUTM_INLINE bool reserve(std::uint64_t last, std::uint32_t places) const {
+    return simt::any(all, simt::lane() == 0 && record_.reserve(last, last + places));
+  }
+  /// Stamps ascend by lane.
+  GPUTM_INLINE void conclude(const parts::letter& l, const parts::letter& text, std::uint32_t lane, const fates& f,
+                             std::uint64_t last) const {
+    if (!(f.live >> lane & 1)) {
+      l.answer(f.overwritten >> lane & 1 ? found::overwritten : found::conflict, 0);
+      return;
+    }
+    const std::uint64_t stamp = last + 1 + simt::count(f.live & ((simt::mask_t{1} << lane) - 1));
+    insert(text, stamp);
+    l.answer(found::clean, stamp);
+  }
+  /// Letters are read several times, and other warps' acquires empty the cache: short ones are copied first.
+  GPUTM_INLINE void take_copies(std::uint32_t warp, simt::mask_t batch) const {
+    if (!Layout::copies(env_.capacity)) return;
+    each_of(batch, [&](std::uint32_t t) { channel_.of(warp, t).copy_to(Layout::copy(env_, t)); });
+    simt::sync_warp(all);
+  }
+  /// What lane `t` of the client warp asks for.
+  GPUTM_INLINE parts::letter text_of(std::uint32_t warp, std::uint32_t t) const {
+    return Layout::copies(env_.capacity) ? Layout::copy(env_, t) : channel_.of(warp, t);
+  }
+  GPUTM_INLINE void insert(const parts::letter& l, std::uint64_t stamp) const {
+    const std::uint32_t written = l.written();
+    record_.wait_for_replaced(stamp);
+    record_.fill(stamp, written, [&](auto sink) {
+      for (std::uint32_t k = 0; k < written; ++k) sink(l.read(k));
+    });
+  }
+
+  // ---- collaborative validation of a batch at a time
+  /// Puts the keys of the batch into the table, if they fit; `oldest`: of its snapshots.
+  GPUTM_INLINE bool gather(std::uint32_t warp, simt::mask_t batch, std::uint64_t& oldest) const {
+    const parts::key_table table = Layout::table(env_);
+    std::uint32_t keys = 0;
+    std::uint64_t first = ~std::uint64_t{0};
+    each_of(batch, [&](std::uint32_t t) {
+      const parts::letter l = text_of(warp, t);
+      keys += l.keys();
+      if (l.snapshot() < first) first = l.snapshot();
+    });
+    keys = simt::reduce_unordered(all, keys, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+    if (!table.fits(keys)) return false;
+    oldest = simt::reduce_unordered(all, first, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
+    table.clear(simt::lane(), lanes_);
+    simt::sync_warp(all);
+    each_of(batch, [&](std::uint32_t t) {
+      const parts::letter l = text_of(warp, t);
+      for (std::uint32_t i = 0; i < l.keys(); ++i) table.add(l.read(i), t);
+    });
+    simt::sync_warp(all);
+    return true;
+  }
+  /// Calls visit(t) for this lane's transactions among `batch`.
+  template <class Visit>
+  GPUTM_INLINE void each_of(simt::mask_t batch, Visit visit) const {
+    for (std::uint32_t t = simt::lane(); t < simt::warp_width(); t += lanes_)
+      if (batch >> t & 1) visit(t);
+  }
+  /// Those of `some` that have not seen the commit `stamp`.
+  GPUTM_INLINE simt::mask_t older(std::uint32_t warp, simt::mask_t some, std::uint64_t stamp) const {
+    simt::mask_t found = 0;
+    for (simt::mask_t rest = some; rest != 0; rest &= rest - 1)
+      if (text_of(warp, simt::lowest(rest)).snapshot() < stamp) found |= rest & ~(rest - 1);
+    return found;
+  }
+  /// Holds each entry after `checked` up to `last` against the whole batch. Fences cost more than everything else
+  /// here, so there is one before, and one after all of it.
+  GPUTM_INLINE void validate_batch(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
+    if (last <= checked) return;
+    const parts::key_table table = Layout::table(env_);
+    simt::mask_t gone = 0, conflict = 0;
+    if (last - checked > record_.entries()) {
+      checked = last - record_.entries();
+      gone = older(warp, f.live, checked);
+    }
+    record_.wait_until_complete(last);
+    constexpr std::uint32_t at_once = 4;
+    std::uint32_t slot[at_once] = {record_.back(record_.slot_of(last), simt::lane())};
+    for (std::uint64_t k = simt::lane(); checked + k < last; k += at_once * lanes_) {
+      simt::mask_t suspects = 0;  // entries, not lanes
+      GPUTM_UNROLL
+      for (unsigned i = 1; i < at_once; ++i) slot[i] = record_.back(slot[i - 1], lanes_);
+      record_.each_key(slot,
+                       [&](unsigned i, std::uint64_t key) { suspects |= std::uint32_t{table.perhaps(key)} << i; });
+      for (; suspects != 0; suspects &= suspects - 1) {
+        const std::uint64_t back = k + std::uint64_t{lanes_} * simt::lowest(suspects);
+        if (checked + back < last) conflict |= conflicts_of(warp, f.live, last - back);
+      }
+      slot[0] = record_.back(slot[at_once - 1], lanes_);
+    }
+    const std::uint64_t lost = record_.overwritten_up_to();
+    if (lost > checked) gone |= older(warp, f.live, lost);
+    const auto unite = [](simt::mask_t a, simt::mask_t b) { return a | b; };
+    gone = simt::reduce_unordered(all, gone, unite);
+    f.end(simt::reduce_unordered(all, conflict, unite), gone);
+  }
+
+  /// Who of `live` is in conflict with the commit `stamp`.
+  GPUTM_INLINE simt::mask_t conflicts_of(std::uint32_t warp, simt::mask_t live, std::uint64_t stamp) const {
+    const parts::key_table table = Layout::table(env_);
+    const std::uint32_t slot[] = {record_.slot_of(stamp)};
+    simt::mask_t hit = 0;
+    record_.each_key(slot, [&](unsigned, std::uint64_t key) { hit |= table.owners(key); });
+    return older(warp, hit & live, stamp);
+  }
+
+  // ---- algorithm 2: one transaction after another, its entries spread over the lanes
+  GPUTM_INLINE void validate_together(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
+    for (simt::mask_t rest = f.live; rest != 0; rest &= rest - 1) {
+      const std::uint32_t t = simt::lowest(rest);
+      const found mine = hold(text_of(warp, t), checked, last, simt::lane(), lanes_);
+      const bool gone = simt::any(all, mine == found::overwritten), conflict = simt::any(all, mine == found::conflict);
+      f.end(simt::mask_t{conflict} << t, simt::mask_t{gone} << t);
+    }
+  }
+  /// Without collaboration: each lane has transactions of its own.
+  GPUTM_INLINE void validate_apart(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
+    for (std::uint32_t base = 0; base < simt::warp_width(); base += lanes_) {
+      const std::uint32_t t = base + simt::lane();
+      found mine = found::clean;
+      if (t < simt::warp_width() && (f.live >> t & 1)) mine = hold(text_of(warp, t), checked, last, 0, 1);
+      const simt::mask_t gone = simt::ballot(all, mine == found::overwritten) << base;
+      f.end(simt::ballot(all, mine == found::conflict) << base, gone);
+    }
+  }
+  /// Holds a transaction against the entries after `checked` and its snapshot up to `last`, from the newest
+  /// backwards: number `first` and every `step`-th from there.
+  GPUTM_INLINE found hold(const parts::letter& l, std::uint64_t checked, std::uint64_t last, std::uint32_t first,
+                          std::uint32_t step) const {
+    const std::uint64_t snapshot = l.snapshot(), after = checked > snapshot ? checked : snapshot;
+    if (last > after && last - after > record_.entries()) return found::overwritten;
+    const std::uint32_t keys = l.keys();
+    for (std::uint64_t k = first; after + k < last; k += step) {
+      const found f = record_.check(last - k, [&](std::uint64_t key) {
+        for (std::uint32_t i = 0; i < keys; ++i)
+          if (l.read(i) == key) return true;
+        return false;
+      });
+      if (f != found::clean) return f;
+    }
+    return found::clean;
+  }
+
+  // ---- clients and server only: each lane commits transactions of its own, as JVSTM-GPU does
+  GPUTM_INLINE void commit_one_by_one(std::uint32_t warp, simt::mask_t batch) const {
+    for (std::uint32_t t = simt::lane(); t < simt::warp_width(); t += lanes_)
+      if (batch >> t & 1) commit_alone(channel_.of(warp, t));
+  }
+  GPUTM_INLINE void commit_alone(const parts::letter& l) const {
+    std::uint64_t checked = l.snapshot();
+    for (;;) {
+      const std::uint64_t last = record_.last();
+      const found f = hold(l, checked, last, 0, 1);
+      if (f != found::clean) return l.answer(f, 0);
+      if (last > checked) checked = last;
+      if (record_.reserve(last, checked + 1)) break;
+      simt::backoff(32);
+    }
+    const std::uint64_t stamp = checked + 1;
+    insert(l, stamp);
+    write_back(l, stamp);
+    time_.publish(stamp, stamp);
+    l.answer(found::clean, stamp);
+  }
+  GPUTM_INLINE void write_back(const parts::letter& l, std::uint64_t stamp) const {
+    const std::uint32_t written = l.written();
+    std::uint32_t at = l.keys();
+    for (std::uint32_t w = 0; w < written; ++w) {
+      const std::uint64_t element = l.read(at++);
+      const auto bytes = static_cast<std::uint32_t>(l.read(at++));
+      parts::version_ring(reinterpret_cast<std::uint64_t*>(l.read(w)), bytes, env_.globals.versions)
+          .push(stamp, element, bytes, [&](std::uint32_t i) { return l.read(at + i); });
+      at += (bytes + 7) / 8;
+    }
+  }
+};
+
+}  // namespace gputm::algorithm

@@ -1,0 +1,176 @@
+// Floor 2: how the warps of a server block share its work. With several warps, the first receives: each of its
+// lanes watches some of the client warps, and hands every batch to a worker warp that is idle. A block of one
+// warp does both by turns, and so does a block of one thread. They stop when every client thread has left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gputm/parts/commit_channel.hpp"
+#include "gputm/simt/simt.hpp"
+
+namespace gputm::parts {
+
+class server_crew {
+  using order = simt::order;
+  static constexpr simt::scope block = simt::scope::block;
+  static constexpr std::uint32_t none = 0;  // a batch is 1 + warp * 32 + leader
+
+  std::uint32_t* words_;  // in shared memory: {closed, then what each worker warp has to do}
+  commit_channel channel_;
+  std::uint64_t clients_;
+
+  GPUTM_INLINE std::uint32_t& closed() const { return words_[0]; }
+  GPUTM_INLINE std::uint32_t& slot(std::uint32_t warp) const { return words_[1 + warp]; }
+  static GPUTM_INLINE std::uint32_t warps() {
+    return (simt::block_size() + simt::warp_width() - 1) / simt::warp_width();
+  }
+
+  /// The client warps that one receiving lane watches, and what it has found there.
+  struct watch {
+    static constexpr unsigned at_once = 8;  // flags whose loads overlap
+
+    std::uint32_t at, step;
+    simt::mask_t leaders = 0;
+
+    /// A batch, or none after a look at each of them.
+    GPUTM_INLINE std::uint32_t find(const commit_channel& c) {
+      const std::uint32_t rounds = (c.warps() + step - 1) / step;
+      GPUTM_NO_UNROLL
+      for (std::uint32_t k = 0; leaders == 0 && k < rounds; k += at_once) look(c);
+      if (leaders == 0) return none;
+      const std::uint32_t leader = simt::lowest(leaders);
+      leaders &= leaders - 1;
+      return 1 + at * 32 + leader;
+    }
+
+   private:
+    GPUTM_INLINE std::uint32_t after(std::uint32_t warp, const commit_channel& c) const {
+      return warp + step < c.warps() ? warp + step : simt::lane();
+    }
+    GPUTM_INLINE void look(const commit_channel& c) {
+      std::uint32_t warp[at_once];
+      bool flagged[at_once];
+      GPUTM_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) warp[i] = after(i == 0 ? at : warp[i - 1], c);
+      GPUTM_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) flagged[i] = warp[i] < c.warps() && c.flagged(warp[i]);
+      at = warp[at_once - 1];
+      GPUTM_UNROLL
+      for (unsigned i = at_once; i-- > 0;)
+        if (flagged[i]) at = warp[i];
+      if (at < c.warps()) leaders = c.take(at);
+    }
+  };
+  GPUTM_INLINE watch start_watch() const { return {simt::lane(), simt::count(simt::ballot(simt::full_mask, true))}; }
+
+  template <class Handle>
+  GPUTM_INLINE void handle_one(std::uint32_t batch, const Handle& handle) const {
+    const std::uint32_t warp = (batch - 1) / 32, leader = (batch - 1) % 32;
+    simt::sync_warp(simt::full_mask);  // carries the acquire of the lane that found the batch on to the others
+    handle(warp, leader, channel_.batch(warp, leader));
+    simt::sync_warp(simt::full_mask);  // the release in answer() covers what all lanes have written
+    if (simt::lane() == 0) channel_.answer(warp, leader);
+  }
+
+  template <class Handle>
+  GPUTM_INLINE void receive_and_work(const Handle& handle) const {
+    for (watch mine = start_watch();;) {
+      const std::uint32_t found = mine.find(channel_);
+      simt::mask_t finders = simt::ballot(simt::full_mask, found != none);
+      if (finders == 0) {
+        if (simt::any(simt::full_mask, simt::lane() == 0 && channel_.all_left(clients_))) return;
+        simt::backoff(32);
+      }
+      for (; finders != 0; finders &= finders - 1)
+        handle_one(simt::shfl(simt::full_mask, found, simt::lowest(finders)), handle);
+    }
+  }
+
+  /// The lanes stay together: apart, each would pay for the latencies of all.
+  GPUTM_INLINE void receive() const {
+    watch mine = start_watch();
+    std::uint32_t found = none, turn = 0;
+    GPUTM_NO_UNROLL
+    for (;;) {
+      if (found == none) found = mine.find(channel_);
+      const simt::mask_t finders = simt::ballot(simt::full_mask, found != none);
+      if (finders != 0) {
+        if (hand_over(finders, found, turn)) found = none;
+      } else if (simt::any(simt::full_mask, simt::lane() == 0 && channel_.all_left(clients_))) {
+        break;
+      }
+      simt::backoff(0);
+    }
+    if (simt::lane() == 0) simt::atomic<block>(closed()).store(1, order::relaxed);
+  }
+  /// Gives batches of the finders to idle workers; whether this lane's has gone. Lanes take turns: `turn` is the
+  /// first that is served.
+  GPUTM_INLINE bool hand_over(simt::mask_t finders, std::uint32_t found, std::uint32_t& turn) const {
+    const std::uint32_t lanes = simt::count(simt::ballot(simt::full_mask, true)), workers = warps() - 1;
+    const std::uint32_t worker = 1 + (turn + simt::lane()) % workers;
+    const bool free = simt::lane() < workers && simt::atomic<block>(slot(worker)).load(order::relaxed) == none;
+    const simt::mask_t idle = simt::ballot(simt::full_mask, free);
+    // the k-th finder, from `turn` on, gives to the k-th idle worker
+    const simt::mask_t early = finders & ~((simt::mask_t{1} << turn) - 1);
+    const std::uint32_t mine =
+        simt::lane() >= turn ? simt::count(simt::below(early)) : simt::count(early) + simt::count(simt::below(finders));
+    const bool goes = found != none && mine < simt::count(idle);
+    simt::mask_t rest = idle;
+    for (std::uint32_t k = 0; goes && k < mine; ++k) rest &= rest - 1;
+    const std::uint32_t to = simt::shfl(simt::full_mask, worker, goes ? simt::lowest(rest) : 0);
+    // release: pairs with the acquire in next_batch(): it carries the acquire in take() on. A CAS: the look above
+    // may have been at an old value.
+    std::uint32_t nothing = none;
+    const bool went = goes && simt::atomic<block>(slot(to)).compare_exchange(nothing, found, order::release);
+    turn = (turn + 1) % lanes;
+    return went;
+  }
+
+  template <class Handle>
+  GPUTM_INLINE void work(const Handle& handle) const {
+    for (;;) {
+      const std::uint32_t batch = simt::shfl(simt::full_mask, simt::lane() == 0 ? next_batch() : none, 0);
+      if (batch == none) return;
+      handle_one(batch, handle);
+      // relaxed: the client has its answer; the receiver reads nothing of it
+      if (simt::lane() == 0) simt::atomic<block>(slot(simt::warp_rank())).store(none, order::relaxed);
+    }
+  }
+  /// None when there will not be another one.
+  GPUTM_INLINE std::uint32_t next_batch() const {
+    for (;;) {
+      // acquire: pairs with the release in hand_over()
+      const std::uint32_t batch = simt::atomic<block>(slot(simt::warp_rank())).load(order::acquire);
+      if (batch != none) return batch;
+      if (simt::atomic<block>(closed()).load(order::relaxed)) return none;
+      simt::backoff(32);
+    }
+  }
+
+ public:
+  static GPUTM_INLINE constexpr std::size_t bytes(std::uint32_t warps) { return (1 + warps + 1) / 2 * 8; }
+
+  /// `words`: bytes() of shared memory; `clients`: client threads of the launch.
+  GPUTM_INLINE server_crew(std::uint32_t* words, const commit_channel& channel, std::uint64_t clients)
+      : words_(words), channel_(channel), clients_(clients) {}
+
+  /// Every thread of the block calls it; then a barrier.
+  GPUTM_INLINE void open() const {
+    for (std::uint32_t k = simt::thread_rank(); k < 1 + warps(); k += simt::block_size()) words_[k] = 0;
+  }
+  /// Every thread of the block calls it. handle(warp, leader, batch) is called by all lanes of a warp.
+  template <class Handle>
+  GPUTM_INLINE void run(const Handle& handle) const {
+    if (warps() == 1)
+      receive_and_work(handle);
+    else if (simt::warp_rank() == 0)
+      receive();
+    else
+      work(handle);
+    simt::sync_block();
+    if (simt::thread_rank() == 0) channel_.reset();
+  }
+};
+
+}  // namespace gputm::parts
