@@ -22,10 +22,9 @@ struct teller {
   GPUTM_FN gputm::outcome operator()(Tx& tx, request r) const {
     if (r.audit) {
       long sum = 0;
-      for (unsigned i = 0; i < balance.size(); ++i) {
-        GPUTM_TRY(int b, tx.load(balance[i]));
-        sum += b;
-      }
+      // many loads in one call: their latencies overlap
+      GPUTM_TRY(tx.load_each(
+          balance.size(), [this](unsigned k) { return balance[k]; }, [&sum](unsigned, int b) { sum += b; }));
       tx.result(sum);  // kept from the committed attempt only
       return gputm::commit;
     }

@@ -1,0 +1,165 @@
+// Floor 2: what the iterations of a window have read and are going to write. A position of the window is a column:
+// word k of position p is at base + k * window + p, so that lanes, which run neighbouring positions, coalesce.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "gputm/parts/words.hpp"
+#include "gputm/parts/writer_table.hpp"
+
+namespace gputm::parts {
+
+/// Rows of a window's log: sizes, status, then keys read, keys written, values.
+struct loop_log_space {
+  std::uint64_t* base = nullptr;
+  std::uint32_t window = 0;       ///< positions
+  std::uint32_t reads = 0;        ///< entries a position
+  std::uint32_t writes = 0;       ///< entries a position
+  std::uint32_t value_words = 1;  ///< 8-byte words of the largest element
+
+  constexpr std::uint64_t rows() const {
+    return 2 + std::uint64_t{reads} + std::uint64_t{writes} * (std::uint64_t{value_words} + 1);
+  }
+};
+
+/// What became of a position in a window.
+struct position_status {
+  std::uint32_t window = 0;   ///< its number, 30 bits of it; 0: none yet
+  std::uint32_t version = 0;  ///< the repair that executed the position last; 0: the window's first pass did
+  bool dirty = false;         ///< it must be executed again
+  bool last = false;          ///< its body has ended the loop
+
+  static constexpr std::uint32_t windows = 1u << 30;
+  GPUTM_INLINE constexpr std::uint64_t word() const {
+    return static_cast<std::uint64_t>(version) << 32 | window % windows << 2 | (dirty ? 1u : 0u) | (last ? 2u : 0u);
+  }
+  static GPUTM_INLINE constexpr position_status of(std::uint64_t w) {
+    return {static_cast<std::uint32_t>(w) >> 2 & (windows - 1), static_cast<std::uint32_t>(w >> 32), (w & 1) != 0,
+            (w & 2) != 0};
+  }
+  GPUTM_INLINE constexpr bool is_of(std::uint32_t number) const { return window == number % windows; }
+};
+
+/// The column of one position. Only the thread that runs the position writes it, and others read it when it is
+/// finished. What a position has read is nobody else's business.
+class loop_log {
+  std::uint64_t* mine_;
+  std::uint32_t width_, reads_, writes_, value_words_;
+
+  GPUTM_INLINE std::uint64_t& row(std::uint64_t k) const { return mine_[k * width_]; }
+  GPUTM_INLINE std::uint64_t& value_row(std::uint32_t i, std::uint32_t w) const {
+    return row(2 + reads_ + writes_ + static_cast<std::uint64_t>(i) * value_words_ + w);
+  }
+
+ public:
+  static constexpr std::uint32_t none = 0xffffffffu;
+
+  GPUTM_INLINE loop_log(const loop_log_space& s, std::uint32_t position)
+      : mine_(s.base + position), width_(s.window), reads_(s.reads), writes_(s.writes), value_words_(s.value_words) {}
+
+  GPUTM_INLINE std::uint32_t read_capacity() const { return reads_; }
+  GPUTM_INLINE std::uint32_t write_capacity() const { return writes_; }
+
+  /// How many entries of each kind the position has in the end.
+  GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes) const {
+    simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
+  }
+  GPUTM_INLINE std::uint32_t read_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32); }
+  GPUTM_INLINE std::uint32_t write_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0))); }
+
+  /// Ordered by barriers.
+  GPUTM_INLINE void set_status(const position_status& s) const {
+    simt::atomic(row(1)).store(s.word(), simt::order::relaxed);
+  }
+  GPUTM_INLINE position_status status() const {
+    return position_status::of(simt::atomic(row(1)).load(simt::order::relaxed));
+  }
+  /// For threads of this block, which may read the log before a barrier comes. The words are of device scope, since
+  /// other blocks look at them too; the fences pair with each other.
+  GPUTM_INLINE void publish(const position_status& s) const {
+    simt::fence<simt::scope::block>(simt::order::release);
+    set_status(s);
+  }
+  GPUTM_INLINE position_status acquire_status() const {
+    const position_status s = status();
+    simt::fence<simt::scope::block>(simt::order::acquire);
+    return s;
+  }
+
+  /// What was read, and from whom: `source` is none, or the position whose deferred write it was.
+  GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
+    row(2 + i) = static_cast<std::uint64_t>(source + 1) << 40 | key;
+  }
+  GPUTM_INLINE std::uint64_t read_key(std::uint32_t i) const { return row(2 + i) & 0xffffffffffu; }
+  GPUTM_INLINE std::uint32_t read_source(std::uint32_t i) const {
+    return static_cast<std::uint32_t>(row(2 + i) >> 40) - 1;
+  }
+  GPUTM_INLINE void set_write_key(std::uint32_t i, std::uint64_t key) const {
+    simt::plain_store(row(2 + reads_ + i), key);
+  }
+  GPUTM_INLINE std::uint64_t write_key(std::uint32_t i) const { return simt::plain_load(row(2 + reads_ + i)); }
+  /// The entry of the element among the first `size`, or none.
+  GPUTM_INLINE std::uint32_t find_write(std::uint64_t key, std::uint32_t size) const {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t i = 0; i < size; ++i)
+      if (write_key(i) == key) return i;
+    return none;
+  }
+
+  template <class T>
+  GPUTM_INLINE void set_value(std::uint32_t i, const T& value) const {
+    constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
+    std::uint64_t w[words] = {};
+    memcpy(w, &value, sizeof value);
+    for (std::uint32_t k = 0; k < words; ++k) simt::plain_store(value_row(i, k), w[k]);
+  }
+  template <class T>
+  GPUTM_INLINE T value(std::uint32_t i) const {
+    constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
+    std::uint64_t w[words];
+    for (std::uint32_t k = 0; k < words; ++k) w[k] = simt::plain_load(value_row(i, k));
+    T value;
+    memcpy(static_cast<void*>(&value), w, sizeof value);
+    return value;
+  }
+  /// Writes entry `i` to memory; something else orders it with every conflicting access.
+  GPUTM_INLINE void write_back(const region& r, std::uint32_t i) const {
+    const std::uint32_t bytes = r.element_bytes;
+    if (bytes % 8 == 0) return write_back_pieces<std::uint64_t>(r, i, bytes);
+    if (bytes % 4 == 0) return write_back_pieces<std::uint32_t>(r, i, bytes);
+    if (bytes % 2 == 0) return write_back_pieces<std::uint16_t>(r, i, bytes);
+    write_back_pieces<std::uint8_t>(r, i, bytes);
+  }
+
+ private:
+  template <class Piece>
+  GPUTM_INLINE void write_back_pieces(const region& r, std::uint32_t i, std::uint32_t bytes) const {
+    constexpr std::uint32_t in_word = 8 / sizeof(Piece);
+    Piece* to = reinterpret_cast<Piece*>(r.data + static_cast<std::uint64_t>(index_of(write_key(i))) * bytes);
+    for (std::uint32_t k = 0; k < bytes / sizeof(Piece); ++k)
+      simt::plain_store(to[k], static_cast<Piece>(simt::plain_load(value_row(i, k / in_word)) >>
+                                                  (8 * sizeof(Piece) * (k % in_word))));
+  }
+};
+
+/// Reads an element that nobody writes in this phase.
+template <class T>
+GPUTM_INLINE T read_element(const region& r, std::uint32_t index) {
+  word_of<T>* p = words_at<T>(r, index);
+  word_of<T> w[words_in<T>];
+  for (std::uint32_t k = 0; k < words_in<T>; ++k) w[k] = simt::plain_load(p[k]);
+  T value;
+  memcpy(static_cast<void*>(&value), w, sizeof value);
+  return value;
+}
+/// Writes one that nobody else accesses in this phase.
+template <class T>
+GPUTM_INLINE void write_element(const region& r, std::uint32_t index, const T& value) {
+  word_of<T>* p = words_at<T>(r, index);
+  word_of<T> w[words_in<T>];
+  memcpy(w, &value, sizeof value);
+  for (std::uint32_t k = 0; k < words_in<T>; ++k) simt::plain_store(p[k], w[k]);
+}
+
+}  // namespace gputm::parts

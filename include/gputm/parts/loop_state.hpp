@@ -1,0 +1,247 @@
+// Floor 2: what the threads of a speculative loop share besides data and marks: the window that is under way, what
+// its iterations have found out about it, and the choice of the next one.
+//
+//   window k:  [base, base + size)   execute | check | commit the first `commits` | plan
+//                                    ^       v  at most `repairs` times, for the iterations in violation only
+//   window k+1 begins at base + commits: failed iterations are executed again together with new ones
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/parts/grid_barrier.hpp"
+#include "gputm/parts/region.hpp"
+#include "gputm/parts/writer_table.hpp"
+
+namespace gputm {
+
+/// Why an iteration could not commit in the window that executed it.
+enum class violation : std::uint8_t {
+  raw,       ///< it read what a lower iteration writes
+  war,       ///< a higher iteration writes what it read (engines that write in place)
+  waw,       ///< both write (engines that write in place)
+  crowded,   ///< the table of writers had no room for one of its writes
+  capacity,  ///< it read or wrote more elements than the logs hold
+  body       ///< the body went astray: an index out of range, a runaway, a retry
+};
+inline constexpr unsigned violation_kinds = 6;
+
+namespace parts {
+
+/// What a loop is allowed to do; constant while it runs.
+struct loop_limits {
+  std::uint64_t iterations = 0;
+  std::uint64_t operations = 0;    ///< loads and stores of one iteration, after which it counts as a runaway
+  std::uint32_t window = 0;        ///< positions
+  std::uint32_t first_window = 0;  ///< positions of the first one
+  std::uint32_t smallest = 0;      ///< positions that an adapted window has at least
+  std::uint32_t stretch = 0;       ///< iterations that one thread may run in a row; 0: never
+  std::uint32_t repairs = 0;       ///< of a window, at most
+  std::uint32_t tags = 0;          ///< after which the table is cleared
+  bool adapt = true;               ///< the window follows the violations
+};
+
+/// One window. Written in serial sections only.
+struct loop_window {
+  std::uint64_t base = 0;         ///< the first iteration
+  std::uint32_t size = 0;         ///< iterations
+  std::uint32_t tag = 0;          ///< in the table of writers
+  std::uint32_t logged = 0;       ///< bit r: reads of region r are logged
+  std::uint32_t stretch = 0;      ///< not a window: thread 0 runs so many iterations, one after another
+  std::uint32_t commits = 0;      ///< positions that commit, once that is known
+  std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
+  std::uint32_t clear_table = 0;  ///< before it begins
+  std::uint32_t over = 0;         ///< there is none
+  std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
+  std::uint32_t number = 0;       ///< tells windows apart
+};
+
+struct alignas(128) loop_counters {
+  std::uint64_t iterations, rounds, executed, forwarded, serial;
+  std::uint64_t violations[violation_kinds];
+};
+
+struct loop_state {
+  grid_barrier_words barrier;
+  alignas(128) loop_window now;
+  std::uint32_t next_stretch;           ///< iterations of the next stretch
+  std::uint32_t stretched;              ///< iterations that thread 0 has run in this one
+  std::uint32_t stretch_over;           ///< in which the loop has come to its end
+  alignas(128) std::uint32_t violated;  ///< the lowest position that must not commit
+  std::uint32_t ended;                  ///< the lowest position whose body ended the loop
+  std::uint32_t stored;                 ///< bit r: something was stored to region r
+  std::uint32_t read_unlogged;          ///< bit r: region r was read without a log
+  std::uint32_t unmarked;               ///< marks of last writers are not right
+  std::uint32_t alone;                  ///< the first position has writes without marks
+  std::uint32_t dirty;                  ///< positions in violation
+  std::uint32_t dirty_before;           ///< as of the check before
+  std::uint32_t failed;                 ///< the first iteration of the window has reported an error
+  loop_counters counters;
+};
+
+/// The functions of serial sections: one thread at a time, between two rounds of the barrier.
+class loop_plan {
+  using order = simt::order;
+  loop_state& s_;
+  const loop_limits& limits_;
+
+  static constexpr std::uint32_t small = 8, large = 32;  // commits of a round
+
+  static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
+    return a < b ? static_cast<std::uint32_t>(a) : b;
+  }
+  static GPUTM_INLINE std::uint32_t get(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
+  static GPUTM_INLINE void set(std::uint32_t& word, std::uint32_t v) { simt::atomic(word).store(v, order::relaxed); }
+  static GPUTM_INLINE void put(std::uint32_t& word, std::uint64_t v) {
+    simt::plain_store(word, static_cast<std::uint32_t>(v));
+  }
+  GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
+    simt::atomic(counter).fetch_add(n, order::relaxed);
+  }
+  /// The words that iterations change.
+  GPUTM_INLINE void reset() {
+    set(s_.violated, writer_table::none);
+    set(s_.ended, writer_table::none);
+    set(s_.stored, 0);
+    set(s_.read_unlogged, 0);
+    set(s_.unmarked, 0);
+    set(s_.alone, 0);
+    set(s_.dirty, 0);
+  }
+  /// The size of the window after `w`, of which `commits` positions committed.
+  GPUTM_INLINE std::uint32_t next_size(const loop_window& w, std::uint32_t commits) const {
+    if (!limits_.adapt) return limits_.window;
+    if (commits == w.size) return at_most(std::uint64_t{w.size} * 4, limits_.window);
+    const std::uint32_t size = at_most(std::uint64_t{commits} * 4, limits_.window);
+    return size < limits_.smallest ? limits_.smallest : size;
+  }
+  /// How many iterations one thread should run first, since a window commits hardly more.
+  GPUTM_INLINE std::uint32_t next_stretch(const loop_window& w, std::uint32_t commits) {
+    if (!limits_.adapt || limits_.stretch == 0) return commits == 0;  // the window's first iteration must get through
+    if (commits >= large) put(s_.next_stretch, large);
+    if (commits >= small || commits == w.size) return 0;
+    const std::uint32_t now = simt::plain_load(s_.next_stretch);
+    put(s_.next_stretch, at_most(std::uint64_t{now} * 2, limits_.stretch));
+    return at_most(now, limits_.stretch);
+  }
+  GPUTM_INLINE void begin(loop_window w) {
+    const std::uint64_t left = limits_.iterations - w.base;
+    w.size = at_most(left, w.size);
+    w.stretch = at_most(left, w.stretch);
+    w.clear_table = w.tag + 3 > limits_.tags;
+    w.tag = w.clear_table ? 1 : w.tag + 2;
+    w.commits = w.all_commit = w.repair = 0;
+    w.over = w.over || left == 0;
+    put(s_.dirty_before, w.size);
+    store(w);
+    reset();
+    simt::progress();
+  }
+  GPUTM_INLINE void store(const loop_window& w) {
+    simt::plain_store(s_.now.base, w.base);
+    put(s_.now.size, w.size);
+    put(s_.now.tag, w.tag);
+    put(s_.now.logged, w.logged);
+    put(s_.now.stretch, w.stretch);
+    put(s_.now.commits, w.commits);
+    put(s_.now.all_commit, w.all_commit);
+    put(s_.now.clear_table, w.clear_table);
+    put(s_.now.over, w.over);
+    put(s_.now.repair, w.repair);
+    put(s_.now.number, w.number + 1);
+  }
+
+ public:
+  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits) : s_(s), limits_(limits) {}
+
+  /// The window as the last serial section left it.
+  static GPUTM_INLINE loop_window current(loop_state& s) {
+    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),        simt::plain_load(s.now.tag),
+            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),     simt::plain_load(s.now.commits),
+            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.clear_table), simt::plain_load(s.now.over),
+            simt::plain_load(s.now.repair),     simt::plain_load(s.now.number)};
+  }
+
+  static GPUTM_INLINE std::uint32_t number(loop_state& s) { return simt::plain_load(s.now.number); }
+
+  /// The first window. Nobody knows yet which regions the loop stores to, so all reads are logged. The tag is such
+  /// that the table is cleared: it may hold anything.
+  GPUTM_INLINE void start() {
+    loop_window w;
+    w.size = limits_.first_window;
+    w.tag = limits_.tags;
+    w.logged = (1u << max_regions) - 1;
+    put(s_.next_stretch, large);
+    begin(w);
+  }
+  /// All iterations have been checked: how many of them commit.
+  GPUTM_INLINE void decide() {
+    const std::uint32_t size = simt::plain_load(s_.now.size), violated = get(s_.violated), ended = get(s_.ended);
+    std::uint32_t commits = violated < size ? violated : size;
+    if (get(s_.alone) != 0 && commits > 1) commits = 1;
+    if (ended < commits) commits = ended + 1;
+    put(s_.now.commits, commits);
+    put(s_.now.all_commit, commits == size && get(s_.unmarked) == 0);
+    put(s_.now.over, ended < commits || get(s_.failed) != 0);
+  }
+  /// Before a check that follows a repair: what earlier checks have found does not count.
+  GPUTM_INLINE void forget_check() {
+    if (simt::plain_load(s_.now.repair) == 0) return;
+    set(s_.violated, writer_table::none);
+    set(s_.dirty, 0);
+  }
+  /// All iterations have been checked, so each one in violation is known: decide(), or begin a repair. There is one
+  /// while a quarter of those that ran last is left at most: all repairs together run less than half a window.
+  GPUTM_INLINE void decide_or_repair(bool may_repair) {
+    const std::uint32_t repair = simt::plain_load(s_.now.repair), dirty = get(s_.dirty);
+    const bool useful = dirty != 0 && dirty <= simt::plain_load(s_.dirty_before) / 4 && get(s_.alone) == 0 &&
+                        get(s_.failed) == 0 && get(s_.ended) > get(s_.violated);
+    if (!may_repair || !useful || repair == limits_.repairs) {
+      put(s_.now.repair, 0);
+      return decide();
+    }
+    put(s_.dirty_before, dirty);
+    put(s_.now.repair, repair + 1);
+    set(s_.ended, writer_table::none);
+    set(s_.unmarked, 1);  // an iteration that runs again may write something else
+  }
+  /// Whether the window must run again because a region that was read without a log has been written.
+  GPUTM_INLINE bool must_repeat() { return (get(s_.stored) & get(s_.read_unlogged)) != 0; }
+  GPUTM_INLINE void repeat() {
+    loop_window w = current(s_);
+    w.logged |= get(s_.stored);
+    count(s_.counters.rounds, 1);
+    begin(w);
+  }
+  /// The window's commits are done.
+  GPUTM_INLINE void next() {
+    loop_window w = current(s_);
+    count(s_.counters.rounds, 1);
+    count(s_.counters.iterations, w.commits);
+    // what the first window has stored to is what the loop is taken to store to
+    w.logged = (w.base == 0 ? 0 : w.logged) | get(s_.stored);
+    w.base += w.commits;
+    w.stretch = next_stretch(w, w.commits);
+    w.size = next_size(w, w.commits);
+    begin(w);
+  }
+  /// Thread 0 has run `done` iterations in a row, and calls this before the barrier: others still read the window.
+  GPUTM_INLINE void note_stretch(std::uint32_t done, bool over) {
+    put(s_.stretched, done);
+    put(s_.stretch_over, over);
+  }
+  GPUTM_INLINE void next_after_stretch() {
+    loop_window w = current(s_);
+    const std::uint32_t done = simt::plain_load(s_.stretched);
+    count(s_.counters.iterations, done);
+    count(s_.counters.serial, done);
+    w.logged |= get(s_.stored);
+    w.base += done;
+    w.over = simt::plain_load(s_.stretch_over);
+    w.stretch = 0;
+    w.size = limits_.smallest;
+    begin(w);
+  }
+};
+
+}  // namespace parts
+}  // namespace gputm

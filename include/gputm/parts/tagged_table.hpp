@@ -1,0 +1,87 @@
+// Floor 2: a hashed table of the elements that a window of a loop touches, small enough for the L2 cache. An entry
+// carries the identity of its element, so that two elements never share one; an element for which there is no room is
+// refused, and costs a re-execution. Entries carry the tag of their window, so that the table is cleared only when
+// tags run out.
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/simt/simt.hpp"
+
+namespace gputm::parts {
+
+/// What an element is called in logs and tables: 4 bits of region, 32 of index.
+GPUTM_INLINE constexpr std::uint64_t element_key(std::uint32_t region, std::uint32_t index) {
+  return static_cast<std::uint64_t>(region) << 32 | index;
+}
+GPUTM_INLINE constexpr std::uint32_t region_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
+GPUTM_INLINE constexpr std::uint32_t index_of(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
+
+/// Entry: 16 bytes whose first member is the key: tag << 36 | element_key. Zero is an entry of no window.
+template <class Entry>
+class tagged_table {
+  using order = simt::order;
+  Entry* entries_ = nullptr;
+  std::uint32_t mask_ = 0;
+
+  static constexpr std::uint32_t probes = 8, key_bits = 36;
+
+  /// Neighbours lie side by side at the first probe, and are spread at the others. Elements far apart, as of several
+  /// streams through one array, go to places of their own.
+  GPUTM_INLINE Entry& slot(std::uint64_t key, std::uint32_t probe) const {
+    if (probe == 0)
+      return entries_[(index_of(key) + (index_of(key) >> 16 ^ region_of(key) << 16) * 0x9E3779B1u) & mask_];
+    const std::uint64_t x = (key + probe) * 0x9E3779B97F4A7C15u;
+    return entries_[static_cast<std::uint32_t>((x ^ x >> 29) >> 24) & mask_];
+  }
+  GPUTM_INLINE bool is_current(std::uint64_t word) const { return word >> key_bits == tag_; }
+  GPUTM_INLINE std::uint64_t tagged(std::uint64_t key) const {
+    return static_cast<std::uint64_t>(tag_) << key_bits | key;
+  }
+
+ protected:
+  std::uint32_t tag_ = 0;
+
+  /// The element's entry, made if need be; null if there is no room.
+  GPUTM_INLINE Entry* claim(std::uint64_t key) const {
+    const std::uint64_t mine = tagged(key);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < probes; ++k) {
+      Entry& e = slot(key, k);
+      // relaxed: the word names its element itself, and the marks are ordered by the barrier that ends the phase
+      std::uint64_t seen = simt::atomic(e.key).load(order::relaxed);
+      while (!is_current(seen))
+        if (simt::atomic(e.key).compare_exchange(seen, mine, order::relaxed)) return &e;
+      if (seen == mine) return &e;
+    }
+    return nullptr;
+  }
+  /// The element's entry, or null if nobody has claimed one.
+  GPUTM_INLINE Entry* find(std::uint64_t key) const {
+    const std::uint64_t mine = tagged(key);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < probes; ++k) {
+      Entry& e = slot(key, k);
+      const std::uint64_t seen = simt::atomic(e.key).load(order::relaxed);
+      if (seen == mine) return &e;
+      if (!is_current(seen)) return nullptr;  // a claim takes the first free place, and nobody gives one back
+    }
+    return nullptr;
+  }
+
+ public:
+  using entry = Entry;
+  /// Tags are 1 to this; each window uses two.
+  static constexpr std::uint32_t tags = 255;
+
+  tagged_table() = default;
+  GPUTM_INLINE tagged_table(Entry* entries, std::uint32_t slots, std::uint32_t tag)
+      : entries_(entries), mask_(slots - 1), tag_(tag) {}
+
+  /// All threads of the grid call it; a barrier must follow.
+  GPUTM_INLINE void clear() const {
+    for (std::uint64_t k = simt::grid_thread_rank(); k <= mask_; k += simt::grid_threads()) entries_[k].clear();
+  }
+};
+
+}  // namespace gputm::parts

@@ -1,0 +1,53 @@
+// Floor 2: the deferred writes of one iteration: one entry an element, in the window's log.
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/parts/loop_log.hpp"
+
+namespace gputm::parts {
+
+class write_buffer {
+  loop_log log_;
+  std::uint64_t filter_ = 0;  // of the keys: a bit that is clear tells that an element has not been written
+  std::uint32_t size_ = 0;
+
+  static GPUTM_INLINE std::uint64_t bit(std::uint64_t key) {
+    return std::uint64_t{1} << ((key * 0x9E3779B97F4A7C15u) >> 58);
+  }
+
+ public:
+  static constexpr std::uint32_t none = loop_log::none;
+
+  GPUTM_INLINE explicit write_buffer(const loop_log& log) : log_(log) {}
+  GPUTM_INLINE const loop_log& log() const { return log_; }
+  GPUTM_INLINE std::uint32_t size() const { return size_; }
+  GPUTM_INLINE bool full() const { return size_ == log_.write_capacity(); }
+  GPUTM_INLINE void clear() {
+    filter_ = 0;
+    size_ = 0;
+  }
+
+  /// The entry of the element, or none.
+  GPUTM_INLINE std::uint32_t find(std::uint64_t key) const {
+    if (!(filter_ & bit(key))) return none;
+    return log_.find_write(key, size_);
+  }
+  template <class T>
+  GPUTM_INLINE void replace(std::uint32_t i, const T& value) const {
+    log_.set_value(i, value);
+  }
+  /// The caller has asked full() first.
+  template <class T>
+  GPUTM_INLINE void add(std::uint64_t key, const T& value) {
+    log_.set_write_key(size_, key);
+    log_.set_value(size_, value);
+    filter_ |= bit(key);
+    ++size_;
+  }
+  GPUTM_INLINE void write_back(const region_table& regions) const {
+    for (std::uint32_t i = 0; i < size_; ++i) log_.write_back(regions.regions[region_of(log_.write_key(i))], i);
+  }
+};
+
+}  // namespace gputm::parts

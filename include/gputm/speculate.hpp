@@ -1,0 +1,186 @@
+// Floor 4: speculative loops. speculate() runs `for (int i = 0; i < n; ++i) body(i)` on many threads, with the result
+// that one thread would have, bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gputm/kernel.hpp"
+#include "gputm/speculation/concept.hpp"
+
+namespace gputm {
+
+/// Sizes and limits of a speculative loop. Zeros are chosen by gputm.
+struct loop_config {
+  gputm::capacity capacity{};          ///< elements that one iteration may read, and write
+  std::uint32_t blocks = 0;            ///< all of them are resident together
+  std::uint32_t threads = 0;           ///< in a block
+  std::uint32_t window = 0;            ///< iterations under speculation at a time, at most
+  std::uint32_t first_window = 0;      ///< the same for the first window, in which all reads are logged
+  std::uint32_t smallest_window = 32;  ///< that a window shrinks to
+  bool adapt = true;                   ///< windows follow the violations; else all have `window`
+  std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
+  std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0: never
+  std::uint32_t table_slots = 0;       ///< of the table of writers: a power of two
+  std::uint32_t tags = parts::writer_table::tags;  ///< windows (times two) between two clearings of that table
+  std::uint64_t longest_iteration = 1u << 24;      ///< loads and stores of one iteration, beyond which it is a runaway
+  std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
+};
+
+/// Counters of one loop.
+struct loop_statistics {
+  std::uint64_t iterations = 0;  ///< that took effect
+  std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
+  std::uint64_t executed = 0;    ///< runs of the body
+  std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed
+  std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
+  std::array<std::uint64_t, violation_kinds> violations{};  ///< iterations seen to be in violation
+
+  std::uint64_t re_executed() const { return executed - iterations; }
+  std::uint64_t operator[](violation v) const { return violations[static_cast<std::size_t>(v)]; }
+};
+
+/// The violation's name as in the JSON of the command line.
+constexpr const char* name(violation v) {
+  constexpr const char* names[] = {"raw", "war", "waw", "crowded", "capacity", "body"};
+  return names[static_cast<std::size_t>(v)];
+}
+
+namespace detail {
+
+/// What a loop of `n` iterations needs on a grid. Compiled, in src/loop.cpp; all three throw invalid_argument.
+struct loop_sizes {
+  parts::loop_limits limits;
+  parts::loop_log_space logs;
+  std::uint32_t table_slots = 0;
+};
+void check_iterations(std::int64_t n);
+loop_sizes plan_loop(const loop_config&, const loop_traits&, const memory_core&, std::uint64_t n,
+                     std::uint32_t grid_threads);
+/// Copies what a loop reported and throws its fault, if it has one.
+loop_statistics collect_loop(const stream&, const memory_core&, const void* control, const void* state);
+
+}  // namespace detail
+
+/// Device memory for loops of one configuration on one memory, one after another.
+template <LoopEngine E>
+class loop_workspace {
+  launch_shape shape_;
+  detail::loop_sizes sizes_;
+  buffer control_, state_, table_, logs_;
+  device device_;
+
+ public:
+  loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid)
+      : device_(tm.on()) {
+    detail::check_config(grid, false);
+    shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
+    sizes_ = detail::plan_loop(c, E::loop, tm.core(), n, grid.blocks * grid.threads);
+    control_ = buffer(device_, sizeof(parts::control));
+    state_ = buffer(device_, sizeof(parts::loop_state));
+    table_ = buffer(device_, std::uint64_t{sizes_.table_slots} * sizeof(parts::writer_entry));
+    logs_ = buffer(device_, sizes_.logs.rows() * sizes_.logs.window * sizeof(std::uint64_t));
+    sizes_.logs.base = logs_.template as<std::uint64_t>();
+    reset(s);
+    s.synchronize();
+  }
+  const launch_shape& shape() const { return shape_; }
+  const parts::loop_limits& limits() const { return sizes_.limits; }
+
+  /// Counters, state and error back to zero; enqueued, neither allocates nor waits.
+  void reset(const stream& s) {
+    device_->fill_zero(s.handle(), control_.template as<void>(), control_.size());
+    device_->fill_zero(s.handle(), state_.template as<void>(), state_.size());
+  }
+  /// What the kernel of a loop of `n` iterations needs.
+  speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n) const {
+    parts::loop_limits limits = sizes_.limits;
+    limits.iterations = n;
+    return {tm.ref().regions,
+            control_.template as<parts::control>(),
+            state_.template as<parts::loop_state>(),
+            table_.template as<void>(),
+            sizes_.table_slots,
+            sizes_.logs,
+            limits};
+  }
+  /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
+  loop_statistics collect(const stream& s, const memory<E>& tm) const {
+    return detail::collect_loop(s, tm.core(), control_.template as<void>(), state_.template as<void>());
+  }
+};
+
+inline namespace GPUTM_BUILD {
+namespace launching {
+
+template <class E, class Body>
+struct loop_kernel {
+  speculation::loop_environment environment;
+  Body body;
+  GPUTM_INLINE void operator()() const { E::run(environment, body); }
+};
+
+}  // namespace launching
+
+/// A workspace for speculate_async with this body. Later loops may have another number of iterations.
+template <class Body, LoopEngine E>
+loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64_t n, const loop_config& config = {}) {
+  gputm::detail::check_iterations(n);
+  launching::check_stream(s, tm.on());
+  launch_config grid;
+  grid.blocks = config.blocks;
+  grid.threads = config.threads;
+  if (E::loop.one_thread) grid.blocks = grid.threads = 1;
+  grid = launching::resolve<launching::loop_kernel<E, Body>>(tm, grid, static_cast<std::uint64_t>(n));
+  return {s, tm, static_cast<std::uint64_t>(n), config, grid};
+}
+
+/// Enqueues a loop; neither allocates nor waits. Counters and the first error go to the workspace, which is reset
+/// first; read them with workspace.collect().
+template <LoopEngine E, class Body>
+void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::int64_t n, const Body& body) {
+  gputm::detail::check_iterations(n);
+  w.reset(s);
+  if (n == 0) return;
+  const launching::loop_kernel<E, Body> kernel{w.environment(tm, static_cast<std::uint64_t>(n)), body};
+  if constexpr (E::loop.barriers)
+    launching::enqueue_resident(s, tm.on(), w.shape(), kernel);
+  else
+    launching::enqueue(s, tm.on(), w.shape(), kernel);
+}
+
+/// Runs the loop and waits. The result is that of
+///
+///   for (int i = 0; i < n; ++i) body(it, i);
+///
+/// one iteration after another on the same device, bit for bit (but for the engine `doall`, which checks nothing).
+/// Body: a trivially copyable functor,
+///
+///   template <gputm::Transaction It>
+///   GPUTM_FN gputm::outcome operator()(It& it, int i) const {
+///     GPUTM_TRY(float x, it.load(a[i]));
+///     GPUTM_TRY(it.store(a[b[i]], x + 1));   // any element of any array of the memory; dependences are found out
+///     if (x > limit) it.break_loop();        // this is the last iteration: later ones leave no trace
+///     return gputm::commit;                  // or gputm::cancel: this iteration changes nothing
+///   }
+///
+/// An iteration may run several times, on data that is out of date, before it takes effect: the body has no side
+/// effects but its stores. What it does wrong (an index out of range, more reads or writes than config.capacity, more
+/// operations than config.longest_iteration, the outcome retry) is an error only where the sequential loop would do
+/// the same. Then the iterations below have taken effect and those from it on have not (but for `doall`), and this
+/// throws index_out_of_range, capacity_exceeded or no_progress, which name the iteration. A loop that one thread runs
+/// alone for a while has no log of reads, and no limit on them there.
+/// Throws invalid_argument for n < 0, n > 2^31 - 1, or sizes that cannot be; and what launching can throw.
+template <LoopEngine E, class Body>
+loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const Body& body,
+                          const loop_config& config = {}) {
+  static_assert(std::is_trivially_copyable_v<Body>, "bodies are copied to the device: they must be trivially copyable");
+  gputm::detail::check_iterations(n);
+  if (n == 0) return {};
+  auto w = make_loop_workspace<Body>(s, tm, n, config);
+  speculate_async(s, tm, w, n, body);
+  return w.collect(s, tm);
+}
+
+}  // namespace GPUTM_BUILD
+}  // namespace gputm

@@ -1,0 +1,147 @@
+// Floor 3: loops whose iterations run speculatively with deferred writes: the phases that GPU-TLS and its baseline
+// with in-order commit share. One persistent kernel; the phases of a window are separated by grid-wide barriers.
+//
+//   execute   run the iterations of the window; log what they read and from whom, defer and mark what they write
+//   check     an iteration is in violation unless all it read is what the last lower writer writes, or is memory's
+//             where no lower one writes
+//   repair    run those in violation again, which now see the others' deferred writes; check again
+//   commit    the iterations below the lowest violation write back
+//
+// Why the result is the sequential loop's: take the iterations below the lowest violation, in order. Each one read
+// from memory what no lower one of the window writes, and everything else from the last lower writer's log, which
+// has not changed since and is right by induction. All of them commit, and the last writer of each element prevails.
+// The lowest iteration of a window is never in violation, so each window commits one at least.
+#pragma once
+
+#include "gputm/speculation/deferred_access.hpp"
+#include "gputm/speculation/window_thread.hpp"
+
+namespace gputm::speculation {
+
+/// One thread of such a loop. Options: see deferred_access.
+template <class Options, class Body>
+class deferred_update : window_thread<Body> {
+  using order = simt::order;
+  using access = deferred_access<Options>;
+  using base = window_thread<Body>;
+  using base::barrier_, base::body_, base::env_, base::hint, base::log, base::plan_, base::w_;
+
+  parts::writer_table table_;
+  parts::window_view view_;
+  std::uint32_t stored_ = 0, read_unlogged_ = 0;  // in this pass, by this thread
+
+  /// Whether every position of a window is executed and checked, so that those in violation can be repaired.
+  GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
+
+  /// Runs the iteration at position `p`.
+  GPUTM_INLINE void execute(std::uint32_t p) {
+    access a(view_, p, w_);
+    iteration<access> it(a, env_.regions, env_.limits.operations);
+    const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
+    ++this->executed_;
+    this->forwarded_ += a.forwarded();
+    stored_ |= a.stored();
+    read_unlogged_ |= a.read_unlogged();
+    log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0);
+    finish(p, {w_.number, w_.repair, how == attempt_end::failed, it.last()});
+    if (how == attempt_end::failed) return this->fail(p, p == 0, it.fault(), a.why());
+    if (how == attempt_end::cancel && a.writes() != 0) simt::atomic(env_.state->unmarked).store(1, order::relaxed);
+    if (a.crowded()) simt::atomic(env_.state->alone).store(1, order::relaxed);  // read behind the check
+  }
+  GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
+    if constexpr (Options::forwarding)
+      log(p).publish(s);
+    else
+      log(p).set_status(s);
+  }
+  GPUTM_INLINE bool is_due(std::uint32_t p) const { return w_.repair == 0 || log(p).status().dirty; }
+
+  GPUTM_INLINE void execute_all() {
+    stored_ = read_unlogged_ = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < w_.size; p += simt::grid_threads()) {
+      if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
+      if (is_due(p)) execute(p);
+    }
+    // relaxed: read in the serial section behind the phase
+    if (stored_ & ~hint(env_.state->stored)) simt::atomic(env_.state->stored).fetch_or(stored_, order::relaxed);
+    if (read_unlogged_ & ~hint(env_.state->read_unlogged))
+      simt::atomic(env_.state->read_unlogged).fetch_or(read_unlogged_, order::relaxed);
+  }
+
+  /// Whether position `p` has read what the iterations below it leave.
+  GPUTM_INLINE bool reads_hold(std::uint32_t p, std::uint32_t version) const {
+    const parts::loop_log mine = log(p);
+    const std::uint32_t n = mine.read_count();
+    GPUTM_NO_UNROLL
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t writer = view_.writer_below(mine.read_key(i), p);
+      if (writer != mine.read_source(i)) return false;
+      // it has not run again since `p` has read its log
+      if (writer != parts::window_view::memory && log(writer).status().version > version) return false;
+    }
+    return true;
+  }
+  GPUTM_INLINE void check(std::uint32_t p, std::uint32_t& dirty) {
+    parts::position_status s = log(p).status();
+    if (!s.dirty && !reads_hold(p, s.version)) {
+      s.dirty = true;
+      log(p).set_status(s);
+      this->violate(p, violation::raw);
+    } else if (s.dirty) {
+      this->violate_again(p);
+    } else if (s.last) {
+      this->end_at(p);
+    }
+    dirty += s.dirty;
+  }
+  GPUTM_INLINE void check_all() {
+    std::uint32_t dirty = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < w_.size; p += simt::grid_threads()) {
+      if (!repairs() && p >= hint(env_.state->violated)) break;
+      check(p, dirty);
+    }
+    if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
+  }
+  /// One pass over the window, or a repair of it; false if the window begins anew.
+  GPUTM_INLINE bool pass() {
+    execute_all();
+    barrier_.wait([this] {
+      if (plan_.must_repeat())
+        plan_.repeat();
+      else
+        plan_.forget_check();
+    });
+    if (parts::loop_plan::number(*env_.state) != w_.number) return false;
+    check_all();
+    barrier_.wait([this] { plan_.decide_or_repair(Options::repair); });
+    w_ = parts::loop_plan::current(*env_.state);
+    return true;
+  }
+
+ public:
+  using base::base;
+
+  /// Every thread of the grid calls it. Commit(environment, window, table, barrier) writes back.
+  template <class Commit>
+  GPUTM_INLINE void run(const Commit& commit) {
+    // windows are numbered anew: what an earlier loop has left must not look finished
+    for (std::uint32_t p = simt::grid_thread_rank(); p < env_.logs.window; p += simt::grid_threads())
+      log(p).set_status({});
+    barrier_.wait([this] { plan_.start(); });
+    GPUTM_NO_UNROLL
+    while (this->next_window(table_)) {
+      view_ = {env_.logs, table_};
+      bool same;
+      do same = pass();
+      while (same && w_.repair != 0);
+      if (!same) continue;
+      commit(env_, w_, table_, barrier_);
+      barrier_.wait([this] { plan_.next(); });
+    }
+    this->flush();
+  }
+};
+
+}  // namespace gputm::speculation

@@ -1,0 +1,56 @@
+// Doall: every iteration by itself, plain loads and stores, nothing checked. Floor 3. An upper bound on what any
+// engine can reach; right only for loops without dependences, and marked as such.
+//
+// Semantics: none. An iteration that cancels or fails keeps what it has stored; break_loop() is an error.
+// Progress: every iteration runs once.
+#pragma once
+
+#include "gputm/speculation/concept.hpp"
+
+namespace gputm::speculation {
+
+struct doall : engine_base {
+  static constexpr const char* name = "doall";
+  static constexpr algorithm_traits traits{.in_place_writes = true, .isolated = false};
+  static constexpr loop_traits loop{.barriers = false, .table = false, .logs = false, .ordered = false};
+
+  struct access {
+    template <class T>
+    GPUTM_INLINE bool load(const region& r, std::uint32_t, std::uint32_t index, T& out) {
+      out = parts::read_element<T>(r, index);
+      return true;
+    }
+    template <class T>
+    GPUTM_INLINE bool store(const region& r, std::uint32_t, std::uint32_t index, const T& value) {
+      parts::write_element(r, index, value);
+      return true;
+    }
+    GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
+    GPUTM_INLINE static constexpr std::uint64_t log_limit() { return 0; }
+    GPUTM_INLINE static constexpr bool first() { return true; }
+  };
+
+  template <class Body>
+  static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
+    std::uint64_t done = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint64_t i = simt::grid_thread_rank(); i < env.limits.iterations; i += simt::grid_threads()) {
+      access a;
+      iteration<access> it(a, env.regions, env.limits.operations);
+      iteration_fault f;
+      if (it.settle(body(it, static_cast<int>(i))) == attempt_end::failed) f = it.fault();
+      if (it.last() && f.kind == parts::fault::none) f.kind = parts::fault::break_in_doall;
+      if (f.kind != parts::fault::none) {
+        parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, i);
+        break;
+      }
+      ++done;
+    }
+    simt::atomic(env.state->counters.iterations).fetch_add(done, simt::order::relaxed);
+    simt::atomic(env.state->counters.executed).fetch_add(done, simt::order::relaxed);
+  }
+};
+
+static_assert(LoopEngine<doall>);
+
+}  // namespace gputm::speculation

@@ -1,0 +1,92 @@
+// GPU-TLS: speculative loops with deferred writes and a parallel commit. Floor 3.
+//
+// Source: C. Zhang, G. Han, C.-L. Wang: GPU-TLS: An Efficient Runtime for Speculative Loop Parallelization on GPUs,
+// CCGrid 2013, section III, algorithms 1 to 4.
+//
+// What differs from the paper, and why: docs/algorithms/gpu_tls.md.
+//
+// Semantics: the sequential loop's, bit for bit. Only read-after-write costs a re-execution: writes are deferred, and
+// of several writers of an element the last one prevails.
+// Progress: the first iteration of a window always commits. A window that commits hardly anything is followed by a
+// stretch of iterations on one thread, twice as long each time.
+#pragma once
+
+#include "gputm/speculation/deferred_update.hpp"
+
+namespace gputm::speculation {
+
+struct gpu_tls_options {
+  static constexpr bool eager_check = true;
+  static constexpr bool forwarding = true;
+  static constexpr bool repair = true;
+};
+
+/// Algorithm 4 without its lock, and exact: an entry of the table belongs to one element, so the last writer that
+/// commits is known before anybody writes, and it alone writes.
+struct parallel_commit {
+  GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
+                               const parts::writer_table& table, parts::grid_barrier& barrier) const {
+    const bool alone = w.commits == 1, again = !w.all_commit;
+    const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
+    if (again && !alone) {  // the last writer may be among those that do not commit
+      GPUTM_NO_UNROLL
+      for (std::uint32_t p = rank; p < w.commits; p += threads) {
+        const parts::loop_log log(env.logs, p);
+        for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
+      }
+      barrier.wait();
+    }
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = rank; p < w.commits; p += threads) {
+      const parts::loop_log log(env.logs, p);
+      for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) {
+        const std::uint64_t key = log.write_key(i);
+        if (alone || table.is_last_writer(key, p, again)) log.write_back(env.regions.regions[parts::region_of(key)], i);
+      }
+    }
+  }
+};
+
+template <class Options>
+struct basic_gpu_tls : engine_base {
+  static constexpr algorithm_traits traits{};
+  static constexpr loop_traits loop{};
+
+  template <class Body>
+  static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
+    deferred_update<Options, Body>(env, body).run(parallel_commit{});
+  }
+};
+
+struct gpu_tls : basic_gpu_tls<gpu_tls_options> {
+  static constexpr const char* name = "gpu_tls";
+};
+
+// Ablations, each with one mechanism switched off.
+
+/// No repair: a violation is recovered from in the next window only, as in the paper.
+struct gpu_tls_no_repair_options : gpu_tls_options {
+  static constexpr bool repair = false;
+};
+struct gpu_tls_no_repair : basic_gpu_tls<gpu_tls_no_repair_options> {
+  static constexpr const char* name = "gpu_tls_no_repair";
+};
+/// No values are forwarded in a window's first pass.
+struct gpu_tls_no_forwarding_options : gpu_tls_options {
+  static constexpr bool forwarding = false;
+};
+struct gpu_tls_no_forwarding : basic_gpu_tls<gpu_tls_no_forwarding_options> {
+  static constexpr const char* name = "gpu_tls_no_forwarding";
+};
+/// Neither forwarding nor the eager check: only the lazy check of algorithm 3.
+struct gpu_tls_lazy_options : gpu_tls_no_forwarding_options {
+  static constexpr bool eager_check = false;
+};
+struct gpu_tls_lazy : basic_gpu_tls<gpu_tls_lazy_options> {
+  static constexpr const char* name = "gpu_tls_lazy";
+};
+
+static_assert(LoopEngine<gpu_tls> && LoopEngine<gpu_tls_no_repair> && LoopEngine<gpu_tls_no_forwarding>);
+static_assert(LoopEngine<gpu_tls_lazy>);
+
+}  // namespace gputm::speculation

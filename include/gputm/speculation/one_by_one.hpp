@@ -1,0 +1,81 @@
+// Floor 3: iterations one after another on one thread: the meaning of a loop. Each one's writes are deferred to its
+// end, so that one that cancels or fails leaves no trace.
+#pragma once
+
+#include "gputm/parts/write_buffer.hpp"
+#include "gputm/speculation/iteration.hpp"
+
+namespace gputm::speculation {
+
+/// Access of an iteration that nothing else runs beside.
+class serial_access {
+  parts::write_buffer writes_;
+  std::uint32_t stored_ = 0;
+  parts::overflow_kind overflow_ = parts::overflow_kind::none;
+
+ public:
+  GPUTM_INLINE explicit serial_access(const parts::loop_log_space& logs) : writes_(parts::loop_log(logs, 0)) {}
+
+  template <class T>
+  GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
+    const std::uint32_t own = writes_.find(parts::element_key(number, index));
+    out = own != writes_.none ? writes_.log().template value<T>(own) : parts::read_element<T>(r, index);
+    return true;
+  }
+  template <class T>
+  GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
+    const std::uint64_t key = parts::element_key(number, index);
+    const std::uint32_t own = writes_.find(key);
+    if (own != writes_.none) {
+      writes_.replace(own, value);
+      return true;
+    }
+    if (writes_.full()) {
+      overflow_ = parts::overflow_kind::writes;
+      return false;
+    }
+    writes_.add(key, value);
+    stored_ |= 1u << number;
+    return true;
+  }
+  GPUTM_INLINE void begin() { writes_.clear(); }
+  GPUTM_INLINE void write_back(const region_table& regions) const { writes_.write_back(regions); }
+  /// Regions that iterations so far have stored to.
+  GPUTM_INLINE std::uint32_t stored() const { return stored_; }
+  GPUTM_INLINE parts::overflow_kind overflow() const { return overflow_; }
+  GPUTM_INLINE std::uint64_t log_limit() const { return writes_.log().write_capacity(); }
+  GPUTM_INLINE static constexpr bool first() { return true; }
+};
+
+struct serial_end {
+  std::uint64_t done = 0;    ///< iterations
+  std::uint32_t stored = 0;  ///< bit r: they have stored to region r
+  bool over = false;         ///< the loop has been ended, by its body or by an error
+};
+
+/// Runs iterations [base, base + count).
+template <class Body>
+GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& body, std::uint64_t base,
+                                       std::uint64_t count) {
+  serial_end end;
+  serial_access access(env.logs);
+  GPUTM_NO_UNROLL
+  for (; end.done < count && !end.over; ++end.done) {
+    access.begin();
+    iteration<serial_access> it(access, env.regions, env.limits.operations);
+    const attempt_end how = it.settle(body(it, static_cast<int>(base + end.done)));
+    if (how == attempt_end::failed) {
+      const iteration_fault f = it.fault();
+      parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, base + end.done);
+      end.over = true;
+      break;
+    }
+    if (how == attempt_end::commit) access.write_back(env.regions);
+    end.over = it.last();
+    simt::progress();
+  }
+  end.stored = access.stored();
+  return end;
+}
+
+}  // namespace gputm::speculation

@@ -1,0 +1,88 @@
+// Floor 3: one thread of a loop that runs window after window: what engines share around their phases.
+#pragma once
+
+#include "gputm/speculation/concept.hpp"
+#include "gputm/speculation/one_by_one.hpp"
+
+namespace gputm::speculation {
+
+template <class Body>
+class window_thread {
+  using order = simt::order;
+
+ protected:
+  const loop_environment& env_;
+  const Body& body_;
+  parts::grid_barrier barrier_;
+  parts::loop_plan plan_;
+  parts::loop_window w_;
+  std::uint64_t executed_ = 0, forwarded_ = 0;
+
+  static GPUTM_INLINE std::uint32_t hint(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
+  GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
+
+  /// Position `p` must not commit in this window, nor any above it.
+  GPUTM_INLINE void violate(std::uint32_t p, violation why) {
+    violate_again(p);
+    simt::atomic(env_.state->counters.violations[static_cast<unsigned>(why)]).fetch_add(1, order::relaxed);
+  }
+  /// The same for a position that has been counted.
+  GPUTM_INLINE void violate_again(std::uint32_t p) {
+    // relaxed: read behind the barrier that ends the phase, and before it as a hint
+    simt::atomic(env_.state->violated).fetch_min(p, order::relaxed);
+  }
+  /// An attempt has failed. `real`: it cannot have been led astray, so a fault is the body's error.
+  GPUTM_INLINE void fail(std::uint32_t p, bool real, const iteration_fault& f, violation why) {
+    if (real && f.kind != parts::fault::none) {
+      parts::report_fault(*env_.control, f.kind, f.region, f.a, f.b, w_.base + p);
+      simt::atomic(env_.state->failed).store(1, order::relaxed);  // read in the serial section behind the phase
+    }
+    violate(p, why);
+  }
+  /// The body has ended the loop at position `p`.
+  GPUTM_INLINE void end_at(std::uint32_t p) { simt::atomic(env_.state->ended).fetch_min(p, order::relaxed); }
+  /// Whether, as far as is known, position `p` can commit.
+  GPUTM_INLINE bool may_commit(std::uint32_t p) const {
+    return p <= hint(env_.state->violated) && p <= hint(env_.state->ended);
+  }
+
+  /// Gets the next window, and its table ready; false if the loop is over.
+  template <class Table>
+  GPUTM_INLINE bool next_window(Table& table) {
+    using entry = typename Table::entry;
+    GPUTM_NO_UNROLL
+    for (;;) {
+      w_ = parts::loop_plan::current(*env_.state);
+      if (w_.over) return false;
+      table = Table(reinterpret_cast<entry*>(env_.table), env_.table_slots, w_.tag);
+      if (w_.clear_table) {
+        table.clear();
+        barrier_.wait();
+      }
+      if (w_.stretch == 0) return true;
+      run_stretch();
+    }
+  }
+  GPUTM_INLINE void flush() {
+    auto& c = env_.state->counters;
+    if (executed_) simt::atomic(c.executed).fetch_add(executed_, order::relaxed);
+    if (forwarded_) simt::atomic(c.forwarded).fetch_add(forwarded_, order::relaxed);
+  }
+
+ public:
+  GPUTM_INLINE window_thread(const loop_environment& env, const Body& body)
+      : env_(env), body_(body), barrier_(env.state->barrier), plan_(*env.state, env.limits) {}
+
+ private:
+  GPUTM_INLINE void run_stretch() {
+    if (simt::grid_thread_rank() == 0) {
+      const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch);
+      executed_ += end.done;
+      simt::atomic(env_.state->stored).fetch_or(end.stored, order::relaxed);
+      plan_.note_stretch(static_cast<std::uint32_t>(end.done), end.over);
+    }
+    barrier_.wait([this] { plan_.next_after_stretch(); });
+  }
+};
+
+}  // namespace gputm::speculation

@@ -1,0 +1,97 @@
+// What speculative loops need that does not depend on types: sizes, counters.
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "gputm/speculate.hpp"
+
+namespace gputm::detail {
+namespace {
+
+constexpr std::uint32_t most_slots = 1u << 21, most_slots_on_host = 1u << 17;
+
+/// A window such that its logs fit.
+std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& logs, bool host, std::uint64_t n) {
+  constexpr std::uint64_t largest = parts::writer_table::positions - 1;
+  if (c.window > largest)
+    throw invalid_argument("a window of " + std::to_string(c.window) + " iterations: the limit is " +
+                           std::to_string(largest));
+  // a table of writers in the L2 cache, a quarter full
+  const std::uint64_t marks = std::max(c.table_slots != 0 ? c.table_slots : host ? most_slots_on_host : most_slots, 4u);
+  const std::uint64_t usual =
+      std::clamp<std::uint64_t>(marks / 4 / std::max(logs.writes, 1u), 256, host ? 1u << 14 : 1u << 19);
+  const std::uint64_t fits = std::max<std::uint64_t>(1, c.log_bytes / (logs.rows() * sizeof(std::uint64_t)));
+  return static_cast<std::uint32_t>(std::min({c.window != 0 ? c.window : usual, fits, n}));
+}
+
+std::uint32_t plan_table(const loop_config& c, std::uint32_t window, bool host) {
+  if (c.table_slots != 0) {
+    if (!std::has_single_bit(c.table_slots))
+      throw invalid_argument("a table of " + std::to_string(c.table_slots) +
+                             " slots: it must be a power of two (1, 2, 4, ...)");
+    return c.table_slots;
+  }
+  const std::uint64_t wanted = std::uint64_t{window} * std::max(c.capacity.writes, 1u) * 4;
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(std::bit_ceil(wanted), 64, host ? most_slots_on_host : most_slots));
+}
+
+}  // namespace
+
+void check_iterations(std::int64_t n) {
+  if (n < 0) throw invalid_argument("a loop of " + std::to_string(n) + " iterations");
+  if (n > std::numeric_limits<std::int32_t>::max())
+    throw invalid_argument("a loop of " + std::to_string(n) + " iterations: the limit is 2^31 - 1; split it");
+}
+
+loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memory_core& m, std::uint64_t n,
+                     std::uint32_t grid_threads) {
+  constexpr std::uint32_t longest = 1u << 22;
+  if (c.capacity.reads > longest || c.capacity.writes > longest)
+    throw invalid_argument("capacity of " + std::to_string(std::max(c.capacity.reads, c.capacity.writes)) +
+                           " elements: the limit is " + std::to_string(longest));
+  if (c.smallest_window == 0) throw invalid_argument("smallest_window is 0: a window has at least one iteration");
+  if (c.tags < 3 || c.tags > parts::writer_table::tags)
+    throw invalid_argument("tags is " + std::to_string(c.tags) + ": it can be 3 to " +
+                           std::to_string(parts::writer_table::tags));
+  const bool host = m.on().is_host();
+  loop_sizes s;
+  s.logs.reads = traits.logs ? c.capacity.reads : 0;
+  s.logs.writes = c.capacity.writes;
+  s.logs.value_words = (m.largest_element() + 7) / 8;
+  s.logs.window = 1;
+  if (traits.logs) s.logs.window = plan_window(c, s.logs, host, std::max<std::uint64_t>(n, 1));
+  s.table_slots = traits.table ? plan_table(c, s.logs.window, host) : 1;
+  s.limits.iterations = n;
+  s.limits.operations = c.longest_iteration;
+  s.limits.window = s.logs.window;
+  s.limits.first_window = std::min(s.logs.window, c.first_window != 0 ? c.first_window
+                                                  : c.adapt           ? std::max(grid_threads, 32u)
+                                                                      : s.logs.window);
+  s.limits.smallest = std::min(c.smallest_window, s.logs.window);
+  s.limits.stretch = c.stretch;
+  s.limits.repairs = c.repairs;
+  s.limits.tags = c.tags;
+  s.limits.adapt = c.adapt;
+  return s;
+}
+
+loop_statistics collect_loop(const stream& s, const memory_core& m, const void* control, const void* state) {
+  auto c = std::make_unique<parts::control>();
+  auto l = std::make_unique<parts::loop_state>();
+  m.on()->copy_from_device(s.handle(), c.get(), control, sizeof *c);
+  m.on()->copy_from_device(s.handle(), l.get(), state, sizeof *l);
+  s.synchronize();
+  if (c->fault_kind != 0) throw_fault(*c, m, true);
+  const parts::loop_counters& from = l->counters;
+  loop_statistics stats;
+  stats.iterations = from.iterations;
+  stats.rounds = from.rounds;
+  stats.executed = from.executed;
+  stats.serial = from.serial;
+  stats.forwarded = from.forwarded;
+  std::copy(std::begin(from.violations), std::end(from.violations), stats.violations.begin());
+  return stats;
+}
+
+}  // namespace gputm::detail

@@ -1,0 +1,3 @@
+#include "speculation/suite.hpp"
+
+GPUTM_LOOP_ENGINE(gpu_tls_lazy)

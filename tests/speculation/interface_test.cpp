@@ -1,0 +1,208 @@
+// What speculate() accepts, refuses and reports, under every engine.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "conformance/venue.hpp"
+
+namespace gputm {
+namespace {
+
+using conformance::require_throws;
+
+template <class E>
+class loop_interface : public testing::Test {
+ protected:
+  device on = host_device();
+  stream s{on};
+  memory<E> tm{on};
+  loop_config config = {.capacity = {.reads = 4, .writes = 4}, .blocks = 2, .threads = 8};
+};
+using engines = testing::Types<speculation::gpu_tls, speculation::gpu_tls_lazy, speculation::in_order_commit,
+                               speculation::direct_update, speculation::sequential>;
+TYPED_TEST_SUITE(loop_interface, engines);
+
+/// a[i] = i, and at iteration `bad` what the test is about.
+enum class trouble { none, index, reads, writes, retry, conflict, runaway, endless, other_memory, cancels, breaks };
+struct troubled {
+  array<int> a, other;
+  int bad;
+  trouble what;
+
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], i));
+    if (i != bad) return gputm::commit;
+    switch (what) {
+      case trouble::index: GPUTM_TRY(it.store(a[a.size() + 3], 1)); break;
+      case trouble::reads:
+        for (unsigned k = 0; k < 9; ++k) {
+          GPUTM_TRY(const int v, it.load(a[200 + k]));
+          if (v == 12345) return gputm::cancel;
+        }
+        break;
+      case trouble::writes:
+        for (unsigned k = 0; k < 6; ++k) GPUTM_TRY(it.store(a[200 + k], 1));
+        break;
+      case trouble::retry: return gputm::retry;
+      case trouble::conflict: return outcome::conflict;
+      case trouble::runaway:
+        for (unsigned k = 0; k < 1000; ++k) GPUTM_TRY(it.store(a[200], 1));
+        break;
+      case trouble::endless:
+        for (;;) GPUTM_TRY(it.store(a[200], 1));
+      case trouble::other_memory: {
+        GPUTM_TRY(const int v, it.load(other[0]));
+        if (v == 1) return gputm::cancel;
+        break;
+      }
+      case trouble::cancels: return gputm::cancel;
+      case trouble::breaks: it.break_loop(); break;
+      default: break;
+    }
+    return gputm::commit;
+  }
+};
+constexpr int n = 100, bad = 57;
+
+/// Iterations below `bad` have taken effect, it and those above have not.
+template <class Fixture, class Error>
+void fails_cleanly(Fixture& f, stream& s, auto& tm, loop_config config, trouble what,
+                   std::initializer_list<std::string> parts) {
+  static_cast<void>(f);
+  auto a = tm.template allocate<int>(300, -1, "numbers");
+  require_throws<Error>([&] { speculate(s, tm, n, troubled{a, {}, bad, what}, config); }, parts);
+  const auto values = tm.read(s, a);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(values[static_cast<unsigned>(i)], i < bad ? i : -1) << "element " << i;
+}
+
+TYPED_TEST(loop_interface, an_index_out_of_range) {
+  fails_cleanly<decltype(*this), index_out_of_range>(*this, this->s, this->tm, this->config, trouble::index,
+                                                     {"index 303", "'numbers'", "300", "iteration 57"});
+}
+TYPED_TEST(loop_interface, more_writes_than_capacity) {
+  fails_cleanly<decltype(*this), capacity_exceeded>(*this, this->s, this->tm, this->config, trouble::writes,
+                                                    {"write", "'numbers'", "capacity is 4", "iteration 57"});
+}
+TYPED_TEST(loop_interface, a_retry) {
+  fails_cleanly<decltype(*this), no_progress>(*this, this->s, this->tm, this->config, trouble::retry,
+                                              {"retry", "iteration 57"});
+}
+TYPED_TEST(loop_interface, a_conflict_of_the_body_itself) {
+  fails_cleanly<decltype(*this), no_progress>(*this, this->s, this->tm, this->config, trouble::conflict,
+                                              {"conflict", "iteration 57"});
+}
+TYPED_TEST(loop_interface, a_runaway) {
+  this->config.longest_iteration = 500;
+  fails_cleanly<decltype(*this), no_progress>(*this, this->s, this->tm, this->config, trouble::runaway,
+                                              {"500 loads and stores", "iteration 57", "longest_iteration"});
+  fails_cleanly<decltype(*this), no_progress>(*this, this->s, this->tm, this->config, trouble::endless,
+                                              {"500 loads and stores", "iteration 57"});
+}
+TYPED_TEST(loop_interface, an_array_of_another_memory) {
+  memory<TypeParam> second{this->on};
+  auto a = this->tm.template allocate<int>(300, -1);
+  auto other = second.template allocate<int>(1);
+  require_throws<invalid_argument>(
+      [&] {
+        speculate(this->s, this->tm, n, troubled{a, other, bad, trouble::other_memory}, this->config);
+      },
+      {"iteration 57", "one memory"});
+}
+TYPED_TEST(loop_interface, more_reads_than_capacity) {
+  if (TypeParam::loop.one_thread || TypeParam::traits.in_place_writes) GTEST_SKIP() << "keeps no log of reads";
+  this->config.stretch = 0;
+  fails_cleanly<decltype(*this), capacity_exceeded>(*this, this->s, this->tm, this->config, trouble::reads,
+                                                    {"read", "'numbers'", "about 9", "capacity is 4", "iteration 57"});
+}
+TYPED_TEST(loop_interface, a_cancelled_iteration_changes_nothing) {
+  auto a = this->tm.template allocate<int>(300, -1);
+  const auto stats = speculate(this->s, this->tm, n, troubled{a, {}, bad, trouble::cancels}, this->config);
+  EXPECT_EQ(stats.iterations, 100u);
+  const auto values = this->tm.read(this->s, a);
+  for (int i = 0; i < n; ++i) EXPECT_EQ(values[static_cast<unsigned>(i)], i == bad ? -1 : i);
+}
+TYPED_TEST(loop_interface, a_break_ends_the_loop) {
+  auto a = this->tm.template allocate<int>(300, -1);
+  const auto stats = speculate(this->s, this->tm, n, troubled{a, {}, bad, trouble::breaks}, this->config);
+  EXPECT_EQ(stats.iterations, 58u);
+  const auto values = this->tm.read(this->s, a);
+  for (int i = 0; i < n; ++i) EXPECT_EQ(values[static_cast<unsigned>(i)], i <= bad ? i : -1);
+}
+TYPED_TEST(loop_interface, no_iterations_and_too_many) {
+  auto a = this->tm.template allocate<int>(4);
+  const troubled body{a, {}, -1, trouble::none};
+  EXPECT_EQ(speculate(this->s, this->tm, 0, body).iterations, 0u);
+  require_throws<invalid_argument>([&] { speculate(this->s, this->tm, -1, body); }, {"-1 iterations"});
+  require_throws<invalid_argument>([&] { speculate(this->s, this->tm, std::int64_t{1} << 31, body); },
+                                   {"2147483648", "2^31 - 1"});
+}
+TYPED_TEST(loop_interface, impossible_configurations) {
+  auto a = this->tm.template allocate<int>(4);
+  const auto run = [&](const loop_config& c) {
+    speculate(this->s, this->tm, 4, troubled{a, {}, -1, trouble::none}, c);
+  };
+  if (TypeParam::loop.table) {
+    require_throws<invalid_argument>([&] { run({.table_slots = 3}); }, {"3 slots", "power of two"});
+    require_throws<invalid_argument>([&] { run({.window = 1u << 24}); }, {"16777216", "limit"});
+  }
+  require_throws<invalid_argument>([&] { run({.capacity = {.reads = 1u << 23}}); }, {"8388608", "limit"});
+  require_throws<invalid_argument>([&] { run({.smallest_window = 0}); }, {"smallest_window"});
+  require_throws<invalid_argument>([&] { run({.tags = 2}); }, {"tags is 2"});
+  require_throws<invalid_argument>([&] { run({.threads = TypeParam::loop.one_thread ? 0 : 2048u, .tags = 2}); }, {});
+}
+TYPED_TEST(loop_interface, a_workspace_serves_many_loops) {
+  std::vector<int> data(300, -1);
+  auto a = this->tm.adopt(data.data(), 300);
+  auto w = make_loop_workspace<troubled>(this->s, this->tm, n, this->config);
+  for (int round = 0; round < 3; ++round) {
+    speculate_async(this->s, this->tm, w, n, troubled{a, {}, bad, trouble::index});
+    require_throws<index_out_of_range>([&] { w.collect(this->s, this->tm); }, {"iteration 57"});
+    speculate_async(this->s, this->tm, w, 2 * n, troubled{a, {}, -1, trouble::none});
+    EXPECT_EQ(w.collect(this->s, this->tm).iterations, 200u);
+    EXPECT_EQ(std::accumulate(data.begin(), data.begin() + 200, 0), 199 * 100);
+    std::fill(data.begin(), data.end(), -1);
+  }
+}
+
+TEST(loops, doall_runs_loops_without_dependences) {
+  device on = host_device();
+  stream s{on};
+  memory<speculation::doall> tm{on};
+  auto a = tm.allocate<int>(300, -1, "numbers");
+  EXPECT_EQ(speculate(s, tm, n, troubled{a, {}, -1, trouble::none}).iterations, 100u);
+  EXPECT_EQ(tm.read(s, a, 99), 99);
+  require_throws<invalid_argument>(
+      [&] {
+        speculate(s, tm, n, troubled{a, {}, bad, trouble::breaks});
+      },
+      {"iteration 57", "ended a loop"});
+  require_throws<index_out_of_range>(
+      [&] {
+        speculate(s, tm, n, troubled{a, {}, bad, trouble::index});
+      },
+      {"index 303", "iteration 57"});
+}
+TEST(loops, a_stream_of_another_device) {
+  device one = host_device(), two = host_device();
+  stream s{two};
+  memory<speculation::gpu_tls> tm{one};
+  auto a = tm.allocate<int>(4);
+  require_throws<invalid_argument>([&] { speculate(s, tm, 4, troubled{a, {}, -1, trouble::none}); }, {"stream"});
+}
+TEST(loops, counters_tell_what_happened) {
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  auto a = tm.allocate<int>(1000);
+  const auto clean = speculate(s, tm, 1000, troubled{a, {}, -1, trouble::none}, {.blocks = 2, .threads = 16});
+  EXPECT_EQ(clean.iterations, 1000u);
+  EXPECT_EQ(clean.re_executed(), 0u);
+  EXPECT_EQ(clean.serial, 0u);
+  EXPECT_GE(clean.rounds, 2u);
+  EXPECT_LE(clean.rounds, 6u);
+  EXPECT_STREQ(name(violation::raw), "raw");
+}
+
+}  // namespace
+}  // namespace gputm

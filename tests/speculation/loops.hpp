@@ -1,0 +1,222 @@
+// Properties of loop engines: the result is that of the sequential loop.
+#pragma once
+
+#include "speculation/programs.hpp"
+
+namespace gputm::conformance {
+
+/// One random loop with elements of type T under engine E.
+template <class E, class T>
+void one_random_loop(const venue& v, dice& d, const loop_shape& shape, const loop_config& config) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  std::vector<T> a(shape.elements);
+  std::vector<std::uint32_t> b(shape.others);
+  for (T& x : a) x = make_value<T>(d.next());
+  for (std::uint32_t& x : b) x = d.below(1000);
+  const array<T> aa = tm.template allocate<T>(shape.elements);
+  const array<std::uint32_t> bb = tm.template allocate<std::uint32_t>(shape.others);
+  tm.write(s, aa, a);
+  tm.write(s, bb, b);
+  const script what(s, d, shape);
+  const auto on_host = what.template host<T>(s);
+  model<T> expected{a, b};
+  const int iterations = expected.run(shape.n, on_host.over());
+
+  const loop_statistics stats = speculate(s, tm, shape.n, what.over(aa, bb), config);
+  require_equal(stats.iterations, static_cast<std::uint64_t>(iterations), "iterations that took effect");
+  require(stats.executed >= stats.iterations, "an iteration took effect and was not executed");
+  require(stats.serial + stats.rounds >= (shape.n != 0), "neither a window nor a stretch");
+  if (!config.adapt && config.stretch == 0 && !E::traits.in_place_writes && !E::loop.one_thread)
+    require_equal(stats.serial, 0u, "iterations that one thread ran alone");
+  require(tm.read(s, bb) == expected.b, "the second array differs from the sequential loop's");
+  require(tm.read(s, aa) == expected.a, "the first array differs from the sequential loop's");
+}
+
+/// Random loops, elements of several types in turn.
+template <class E>
+void random_loops_equal_the_sequential_loop(const venue& v) {
+  const int rounds = v.pick(1, 1000, 200);
+  dice d(v.seed * 7919 + v.round);
+  for (int k = 0; k < rounds; ++k) {
+    const loop_shape shape = loop_shape::random(d, v.exploring());
+    const loop_config config = random_config(d, v, shape.n);
+    switch ((k + v.round) % 6) {
+      case 0: one_random_loop<E, std::uint32_t>(v, d, shape, config); break;
+      case 1: one_random_loop<E, std::uint64_t>(v, d, shape, config); break;
+      case 2: one_random_loop<E, std::uint8_t>(v, d, shape, config); break;
+      case 3: one_random_loop<E, struct_of_12>(v, d, shape, config); break;
+      case 4: one_random_loop<E, struct_of_16>(v, d, shape, config); break;
+      default: one_random_loop<E, odd_struct>(v, d, shape, config); break;
+    }
+  }
+}
+
+/// The same with one type only, and dense dependences: what mutants are held against.
+template <class E>
+void dense_loops_equal_the_sequential_loop(const venue& v) {
+  dice d(v.seed * 104729 + v.round);
+  loop_shape shape = loop_shape::random(d, v.exploring());
+  shape.elements = 1 + d.below(4);
+  one_random_loop<E, std::uint32_t>(v, d, shape, random_config(d, v, shape.n));
+}
+
+/// Few dependences in one large window, and addresses that depend on data: what repairs are for.
+template <class E>
+void sparse_loops_equal_the_sequential_loop(const venue& v) {
+  const int rounds = v.pick(1, 200, 100);
+  dice d(v.seed * 15485863 + v.round);
+  for (int k = 0; k < rounds; ++k) {
+    loop_shape shape;
+    shape.n = static_cast<int>(v.pick(8 + d.below(9), 200 + d.below(800), 5000 + d.below(50000)));
+    shape.elements = static_cast<std::uint32_t>(shape.n) * (2 + d.below(4));
+    shape.others = 1 + d.below(200);
+    shape.steps = 1 + d.below(4);
+    shape.leaves = d.below(2) == 0;
+    shape.stays = v.pick(8u, 2000u, 100000u);
+    loop_config config = random_config(d, v, shape.n);
+    config.window = 0;
+    config.first_window = static_cast<std::uint32_t>(shape.n);
+    config.table_slots = 0;
+    config.repairs = 1 + d.below(8);
+    one_random_loop<E, std::uint64_t>(v, d, shape, config);
+  }
+}
+
+/// x[0] = f(x[0], i): a dependence at every iteration.
+struct chain {
+  array<std::uint64_t> x;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(const std::uint64_t v, it.load(x[0]));
+    GPUTM_TRY(it.store(x[0], v * 31 + static_cast<std::uint64_t>(i)));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void a_chain_ends_at_a_small_multiple(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto x = tm.template allocate<std::uint64_t>(1, 1);
+  const int n = v.pick(40, 20000, 20000);
+  loop_config c;
+  c.capacity = {.reads = 1, .writes = 1};
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  const loop_statistics stats = speculate(s, tm, n, chain{x}, c);
+  std::uint64_t expected = 1;
+  for (int i = 0; i < n; ++i) expected = expected * 31 + static_cast<std::uint64_t>(i);
+  require_equal(tm.read(s, x, 0), expected, "the chain's end");
+  require(v.exploring() || stats.executed <= 3u * static_cast<unsigned>(n),
+          "more than three runs of the body an iteration");
+}
+
+/// Y[b[i]] += z[i], and the last writer's mark: reductions, WAW, and iterations without dependences.
+struct histogram {
+  array<std::uint32_t> y, z, last;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(const std::uint32_t k, it.load(z[i]));
+    GPUTM_TRY(const std::uint32_t v, it.load(y[k]));
+    GPUTM_TRY(it.store(y[k], v + 1));
+    GPUTM_TRY(it.store(last[0], static_cast<std::uint32_t>(i)));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void reductions_are_ordinary_loads_and_stores(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const std::uint32_t n = v.pick(8u, 5000u, 200000u), bins = v.pick(4u, 4000u, 100000u);
+  dice d(v.seed);
+  std::vector<std::uint32_t> z(n), expected(bins);
+  for (auto& k : z) ++expected[k = d.below(bins)];
+  const auto y = tm.template allocate<std::uint32_t>(bins), last = tm.template allocate<std::uint32_t>(1);
+  const auto zz = tm.template allocate<std::uint32_t>(n);
+  tm.write(s, zz, z);
+  loop_config c;
+  c.capacity = {.reads = 2, .writes = 2};
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  speculate(s, tm, n, histogram{y, zz, last}, c);
+  require(tm.read(s, y) == expected, "counts");
+  require_equal(tm.read(s, last, 0), n - 1, "the last writer");
+}
+
+/// The first pass takes iteration 12 for the loop's last one; the repair of 1 to 8 shows that it is not, and that 11
+/// and 12 must be repaired, too.
+struct changes_its_mind {
+  array<std::uint32_t> a, b, c;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i);
+    if (i == 0) {
+      GPUTM_TRY(it.store(a[0], 1u));
+    } else if (i < 9) {
+      GPUTM_TRY(const std::uint32_t seen, it.load(a[0]));
+      GPUTM_TRY(it.store(seen == 1 ? b[k] : c[k], 1u));
+    } else if (i == 11 || i == 12) {
+      GPUTM_TRY(const std::uint32_t seen, it.load(b[1]));
+      if (seen == 0 && i == 12) it.break_loop();
+    }
+    GPUTM_TRY(it.store(c[k + 10], k));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void an_end_on_old_data_is_none(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto a = tm.template allocate<std::uint32_t>(1), b = tm.template allocate<std::uint32_t>(9),
+             c = tm.template allocate<std::uint32_t>(50);
+  loop_config config;
+  config.capacity = {.reads = 2, .writes = 2};
+  config.blocks = v.shape().blocks;
+  config.threads = v.shape().threads;
+  config.first_window = 40;
+  const loop_statistics stats = speculate(s, tm, 40, changes_its_mind{a, b, c}, config);
+  require_equal(stats.iterations, 40u, "iterations that took effect");
+  const auto found = tm.read(s, c);
+  for (std::uint32_t k = 0; k < 50; ++k) require_equal(found[k], k < 10 ? 0 : k - 10, "an element");
+}
+
+/// A walk along a list that the iteration before has built: on old data it goes astray, or never ends.
+struct walker {
+  array<std::int32_t> next;
+  std::uint32_t nodes;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    // node i is linked behind node i-1, which it finds by walking from node 0
+    std::int32_t at = 0;
+    for (std::int32_t steps = 0; steps < i; ++steps) {
+      GPUTM_TRY(const std::int32_t to, it.load(next[static_cast<std::uint32_t>(at)]));
+      at = to;
+    }
+    if (at != i) return gputm::retry;  // on old data only
+    GPUTM_TRY(it.store(next[static_cast<std::uint32_t>(i)], i + 1));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void iterations_on_old_data_upset_nobody(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const std::uint32_t n = v.pick(6u, 50u, 50u);
+  // unlinked nodes point to themselves, to nowhere, or back to the first
+  for (const std::int32_t unlinked : {-1, 0}) {
+    const auto next = tm.template allocate<std::int32_t>(n, unlinked);
+    loop_config c;
+    c.capacity = {.reads = n, .writes = 1};
+    c.blocks = v.shape().blocks;
+    c.threads = v.shape().threads;
+    speculate(s, tm, n, walker{next, n}, c);
+    const auto links = tm.read(s, next);
+    for (std::uint32_t k = 0; k < n; ++k) require_equal(links[k], static_cast<std::int32_t>(k + 1), "a link");
+  }
+}
+
+}  // namespace gputm::conformance

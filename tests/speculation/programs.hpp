@@ -1,0 +1,241 @@
+// Random loops: each iteration has a little program of loads and stores, some of them at addresses that depend on
+// what has been loaded, and may cancel or end the loop. The model runs them on the host with nothing of the library.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "conformance/venue.hpp"
+
+namespace gputm::conformance {
+
+struct odd_struct {  // 5 bytes, moved byte by byte
+  std::uint8_t b[5];
+  bool operator==(const odd_struct&) const = default;
+};
+struct struct_of_12 {
+  std::uint32_t w[3];
+  bool operator==(const struct_of_12&) const = default;
+};
+struct struct_of_16 {
+  std::uint64_t w[2];
+  bool operator==(const struct_of_16&) const = default;
+};
+
+/// A value whose bytes all depend on `seed`.
+template <class T>
+GPUTM_FN T make_value(std::uint64_t seed) {
+  unsigned char bytes[sizeof(T)];
+  for (unsigned k = 0; k < sizeof(T); ++k) bytes[k] = static_cast<unsigned char>((seed * (2 * k + 3) + k) >> 3);
+  T value;
+  memcpy(static_cast<void*>(&value), bytes, sizeof value);
+  return value;
+}
+template <class T>
+GPUTM_FN std::uint64_t digest(const T& value) {
+  unsigned char bytes[sizeof(T)];
+  memcpy(bytes, &value, sizeof value);
+  std::uint64_t d = 0;
+  for (unsigned k = 0; k < sizeof(T); ++k) d = d * 257 + bytes[k];
+  return d;
+}
+
+enum class act : std::uint8_t { load, load_there, store, store_there, load_other, store_other, cancel_if, break_if };
+struct step {
+  act what;
+  std::uint32_t index;  ///< of the element; for *_if, one chance in so many
+};
+
+/// The body. `there`: an address that depends on what has been loaded.
+template <class T>
+struct program {
+  array<T> a;
+  array<std::uint32_t> b;
+  const step* steps;
+  const std::uint32_t* starts;
+
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    std::uint64_t x = static_cast<std::uint64_t>(i) * 0x9E3779B9u + 1;
+    for (std::uint32_t k = starts[i]; k < starts[i + 1]; ++k) {
+      const step s = steps[k];
+      const auto there = static_cast<std::uint32_t>((x >> 5) % a.size());
+      switch (s.what) {
+        case act::load:
+        case act::load_there: {
+          GPUTM_TRY(const T v, it.load(a[s.what == act::load ? s.index : there]));
+          x = x * 31 + digest(v);
+          break;
+        }
+        case act::store:
+        case act::store_there: GPUTM_TRY(it.store(a[s.what == act::store ? s.index : there], make_value<T>(x))); break;
+        case act::load_other: {
+          GPUTM_TRY(const std::uint32_t v, it.load(b[s.index % b.size()]));
+          x = x * 31 + v;
+          break;
+        }
+        case act::store_other: GPUTM_TRY(it.store(b[s.index % b.size()], static_cast<std::uint32_t>(x))); break;
+        case act::cancel_if:
+          if (x % s.index == 0) return gputm::cancel;
+          break;
+        case act::break_if:
+          if (x % s.index == 0) it.break_loop();
+          break;
+      }
+    }
+    return gputm::commit;
+  }
+};
+
+/// How an iteration accesses the model. Pointers, so that nvcc may take it for device code.
+template <class T>
+struct model_access {
+  T* a;
+  std::uint32_t* b;
+  bool over = false;
+
+  template <class V>
+  GPUTM_FN loaded<V> load(element<V> e) {
+    if constexpr (std::is_same_v<V, std::uint32_t>)
+      if (e.handle == 1) return {b[e.index], true};
+    if constexpr (std::is_same_v<V, T>) return {a[e.index], true};
+    return {V{}, false};
+  }
+  template <class V>
+  GPUTM_FN stored store(element<V> e, const std::type_identity_t<V>& v) {
+    if constexpr (std::is_same_v<V, std::uint32_t>)
+      if (e.handle == 1) {
+        b[e.index] = v;
+        return {true};
+      }
+    if constexpr (std::is_same_v<V, T>) a[e.index] = v;
+    return {true};
+  }
+  GPUTM_FN void break_loop() { over = true; }
+};
+
+/// The model: one iteration after another, its writes undone if it cancels.
+template <class T>
+struct model {
+  std::vector<T> a;
+  std::vector<std::uint32_t> b;
+
+  /// Returns how many iterations took effect.
+  int run(int n, program<T> p) {
+    p.a = array<T>(0, static_cast<std::uint32_t>(a.size()));
+    p.b = array<std::uint32_t>(1, static_cast<std::uint32_t>(b.size()));
+    for (int i = 0; i < n; ++i) {
+      const auto a_before = a;
+      const auto b_before = b;
+      model_access<T> it{a.data(), b.data()};
+      if (p(it, i) == outcome::cancel) {
+        a = a_before;
+        b = b_before;
+      }
+      if (it.over) return i + 1;
+    }
+    return n;
+  }
+};
+
+/// A random loop: how long, over how many elements, how many steps an iteration.
+struct loop_shape {
+  int n = 0;
+  std::uint32_t elements = 1, others = 1, steps = 0;
+  std::uint32_t store_share = 50;        ///< of 100 steps
+  bool leaves = false, indirect = true;  ///< cancels and breaks; addresses that depend on data
+  std::uint32_t stays = 40;              ///< cancels and breaks happen once in so many times at least
+
+  static loop_shape random(dice& d, bool small) {
+    static constexpr int lengths[] = {0, 1, 2, 3, 31, 32, 33, 64, 97, 150};
+    static constexpr std::uint32_t sizes[] = {1, 2, 3, 8, 40, 300, 5000};
+    loop_shape s;
+    s.n = small ? static_cast<int>(1 + d.below(12)) : lengths[d.below(10)];
+    s.elements = sizes[d.below(small ? 4 : 7)];
+    s.others = sizes[d.below(small ? 3 : 6)];
+    s.steps = 1 + d.below(small ? 3 : 6);
+    s.store_share = d.below(4) * 25 + 10;
+    s.leaves = d.below(3) == 0;
+    s.indirect = d.below(2) == 0;
+    return s;
+  }
+  std::vector<step> steps_of_one(dice& d) const {
+    std::vector<step> all;
+    const std::uint32_t many = d.below(steps + 1);
+    for (std::uint32_t k = 0; k < many; ++k) {
+      const bool storing = d.below(100) < store_share, other = d.below(5) == 0, there = indirect && d.below(4) == 0;
+      act what = storing ? act::store : act::load;
+      if (there) what = storing ? act::store_there : act::load_there;
+      if (other) what = storing ? act::store_other : act::load_other;
+      all.push_back({what, d.below(elements)});
+      if (leaves && d.below(6) == 0) all.push_back({d.below(3) ? act::cancel_if : act::break_if, 2 + d.below(stays)});
+    }
+    return all;
+  }
+};
+
+/// The steps of all iterations, in memory that kernels can read.
+class script {
+  buffer steps_, starts_;
+
+ public:
+  script(const stream& s, dice& d, const loop_shape& shape) {
+    std::vector<step> steps;
+    std::vector<std::uint32_t> starts{0};
+    for (int i = 0; i < shape.n; ++i) {
+      for (const step& one : shape.steps_of_one(d)) steps.push_back(one);
+      starts.push_back(static_cast<std::uint32_t>(steps.size()));
+    }
+    steps.push_back({});
+    steps_ = buffer(s.on(), steps.size() * sizeof(step));
+    starts_ = buffer(s.on(), starts.size() * sizeof(std::uint32_t));
+    s.on()->copy_to_device(s.handle(), steps_.as<void>(), steps.data(), steps_.size());
+    s.on()->copy_to_device(s.handle(), starts_.as<void>(), starts.data(), starts_.size());
+    s.synchronize();
+  }
+  template <class T>
+  program<T> over(array<T> a, array<std::uint32_t> b) const {
+    return {a, b, steps_.as<step>(), starts_.as<std::uint32_t>()};
+  }
+  /// The same with the steps on the host, for the model.
+  template <class T>
+  struct on_host {
+    std::vector<step> steps;
+    std::vector<std::uint32_t> starts;
+    program<T> over() const { return {{}, {}, steps.data(), starts.data()}; }
+  };
+  template <class T>
+  on_host<T> host(const stream& s) const {
+    on_host<T> h;
+    h.steps.resize(steps_.size() / sizeof(step));
+    h.starts.resize(starts_.size() / sizeof(std::uint32_t));
+    s.on()->copy_from_device(s.handle(), h.steps.data(), steps_.as<void>(), steps_.size());
+    s.on()->copy_from_device(s.handle(), h.starts.data(), starts_.as<void>(), starts_.size());
+    s.synchronize();
+    return h;
+  }
+};
+
+/// Windows, tables and limits by chance.
+inline loop_config random_config(dice& d, const venue& v, int n) {
+  static constexpr std::uint32_t tables[] = {0, 0, 1, 2, 4, 16, 64};
+  static constexpr std::uint32_t tags[] = {255, 3, 5, 9};
+  static constexpr std::uint32_t stretches[] = {1024, 0, 1, 3};
+  const launch_config grid = v.shape();
+  loop_config c;
+  c.capacity = {.reads = 8, .writes = 8};
+  c.blocks = v.exploring() ? grid.blocks : 1 + d.below(4);
+  c.threads = v.exploring() ? grid.threads : 1 + d.below(2) * 31 + d.below(3) * 16;
+  c.window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(n) + 1);
+  c.first_window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(n) + 1);
+  c.smallest_window = 1 + d.below(v.exploring() ? 4 : 32);
+  c.adapt = d.below(3) != 0;
+  c.repairs = d.below(4) == 0 ? 0 : d.below(6);
+  c.stretch = stretches[d.below(4)];
+  c.table_slots = tables[d.below(7)];
+  c.tags = tags[d.below(4)];
+  return c;
+}
+
+}  // namespace gputm::conformance

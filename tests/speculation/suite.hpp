@@ -1,0 +1,80 @@
+// An engine joins with a file of a few lines, speculation/<engine>.cpp:
+//
+//   #include "speculation/suite.hpp"
+//   GPUTM_LOOP_ENGINE(my_engine)
+//
+// Environment: GPUTM_SCHEDULES, GPUTM_SEED and GPUTM_REPLAY as for tests/conformance.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "conformance/explorer.hpp"
+#include "conformance/gpu.hpp"
+#include "speculation/loops.hpp"
+
+namespace gputm::conformance {
+
+inline double number_of(const char* variable, double otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtod(text, nullptr) : otherwise;
+}
+
+/// Warps of 32 lanes and of one, on two OS threads and on one.
+inline void on_fast_host(void (*property)(const venue&)) {
+  static constexpr unsigned shapes[][2] = {{32, 2}, {1, 2}, {32, 1}, {4, 2}};
+  const auto seed = static_cast<std::uint64_t>(number_of("GPUTM_SEED", 1));
+  for (std::uint64_t round = 0; round < std::size(shapes); ++round) {
+    host::config c;
+    c.warp_width = shapes[round][0];
+    c.os_threads = shapes[round][1];
+    c.livelock_seconds = 10;
+    SCOPED_TRACE("warp width " + std::to_string(c.warp_width) + ", OS threads " + std::to_string(c.os_threads));
+    EXPECT_NO_THROW(property({host_device(c), mode::fast, seed + round, round}));
+  }
+}
+inline void explored(void (*property)(const venue&), bool weak, double schedules) {
+  const auto seed = static_cast<std::uint64_t>(number_of("GPUTM_SEED", 1));
+  const double only = number_of("GPUTM_REPLAY", -1);
+  const auto first = only >= 0 ? static_cast<std::uint64_t>(only) : 0;
+  const auto count = only >= 0 ? 1 : static_cast<std::uint64_t>(schedules * number_of("GPUTM_SCHEDULES", 1)) + 1;
+  const search_result found = explorer(weak).search(property, seed, first, count);
+  EXPECT_FALSE(found.failed) << found.what << "\n  to replay: GPUTM_SEED=" << seed << " GPUTM_REPLAY=" << found.index;
+}
+inline void on_gpu(void (*property)(const venue&)) {
+  std::string why_not;
+  const std::optional<device> gpu = find_gpu(why_not);
+  if (!gpu) GTEST_SKIP() << "no GPU to run on: " << why_not;
+  const auto rounds = static_cast<std::uint64_t>(2 * number_of("GPUTM_SCHEDULES", 1)) + 1;
+  for (std::uint64_t round = 0; round < rounds; ++round)
+    EXPECT_NO_THROW(property({*gpu, mode::gpu, static_cast<std::uint64_t>(number_of("GPUTM_SEED", 1)) + round, round}));
+}
+
+#if defined(__CUDACC__)
+#define GPUTM_LOOP_ON_GPU(engine, property) \
+  TEST(engine##_gpu, property) { gputm::conformance::on_gpu(gputm::conformance::property<gputm::speculation::engine>); }
+#else
+#define GPUTM_LOOP_ON_GPU(engine, property)
+#endif
+#define GPUTM_LOOP_PROPERTY(engine, property, schedules)                                                      \
+  TEST(engine##_fast, property) {                                                                             \
+    gputm::conformance::on_fast_host(gputm::conformance::property<gputm::speculation::engine>);               \
+  }                                                                                                           \
+  TEST(engine##_explore, property) {                                                                          \
+    gputm::conformance::explored(gputm::conformance::property<gputm::speculation::engine>, false, schedules); \
+  }                                                                                                           \
+  TEST(engine##_weak, property) {                                                                             \
+    gputm::conformance::explored(gputm::conformance::property<gputm::speculation::engine>, true, schedules);  \
+  }                                                                                                           \
+  GPUTM_LOOP_ON_GPU(engine, property)
+#define GPUTM_LOOP_ENGINE(engine)                                             \
+  GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 20000)  \
+  GPUTM_LOOP_PROPERTY(engine, dense_loops_equal_the_sequential_loop, 20000)   \
+  GPUTM_LOOP_PROPERTY(engine, sparse_loops_equal_the_sequential_loop, 20000)  \
+  GPUTM_LOOP_PROPERTY(engine, a_chain_ends_at_a_small_multiple, 500)          \
+  GPUTM_LOOP_PROPERTY(engine, reductions_are_ordinary_loads_and_stores, 3000) \
+  GPUTM_LOOP_PROPERTY(engine, an_end_on_old_data_is_none, 2000)               \
+  GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)
+
+}  // namespace gputm::conformance
