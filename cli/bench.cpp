@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "gputm/error.hpp"
 #include "json.hpp"
+#include "loop_rows.hpp"
 #include "table.hpp"
 #include "text.hpp"
 #include "venues.hpp"
@@ -19,7 +20,7 @@ using workloads::measurement;
 /// The options of this run: those of every workload, of this one, and of the device.
 std::vector<setting> settings_of(const workload_entry& w, bool on_host) {
   std::vector<setting> all = w.settings;
-  for (setting& s : common_settings()) all.push_back(s);
+  for (setting& s : w.loop ? loop_settings() : common_settings()) all.push_back(s);
   if (on_host)
     for (setting& s : host_settings()) all.push_back(s);
   return all;
@@ -41,7 +42,7 @@ void refuse_contradictions(const bench_request& r, const workload_entry& w,
   if (given("transactions") && given("seconds"))
     throw usage_error("--transactions and --seconds: a run ends by one or the other");
   if (given("reads") && given("read-capacity")) throw usage_error("--reads and --read-capacity are the same");
-  if (!w.open_ended)
+  if (!w.open_ended && !w.loop)
     for (const char* name : {"transactions", "seconds", "seed", "reads", "writes"})
       if (given(name))
         throw usage_error(fmt::format("--{} is no option of {}: its own say how much it does", name, w.name));
@@ -63,7 +64,7 @@ std::vector<axis> axes_of(const bench_request& r, const workload_entry& w, bool 
     if (at == r.given.end()) {
       const bool idle = s.name == "seconds"
                             ? !w.open_ended || r.given.count("transactions")
-                            : !w.open_ended && (s.name == "seed" || s.name == "reads" || s.name == "writes");
+                            : !w.open_ended && !w.loop && (s.name == "seed" || s.name == "reads" || s.name == "writes");
       if (!s.fallback.empty() && !idle) axes.push_back({s, {parse(s, s.fallback)}});
     } else {
       axes.push_back({s, parse_list(s, at->second)});
@@ -140,13 +141,17 @@ class session {
     column names{"algorithm", 0, true};
     for (const algorithm_entry* a : algorithms_) names.width = std::max(names.width, a->name.size());
     columns.push_back(names);
-    columns.insert(columns.end(), {{"blocks x threads", 0},
-                                   {"commits/s (M)", r_.repeat > 1 ? 26u : 0u},
-                                   {"aborts/commit", 0},
-                                   {"read-only", 0},
-                                   {"invariant", 0, true}});
+    for (column& c : w_.loop ? loop_columns(r_.repeat > 1) : transaction_columns()) columns.push_back(std::move(c));
     if (!silent) fmt::print("{} on {}: {}\n\n", w_.name, venue_.on(points_[0])->name(), join(fixed, ", "));
     table_.emplace(columns, silent);
+  }
+
+  std::vector<column> transaction_columns() const {
+    return {{"blocks x threads", 0},
+            {"commits/s (M)", r_.repeat > 1 ? 26u : 0u},
+            {"aborts/commit", 0},
+            {"read-only", 0},
+            {"invariant", 0, true}};
   }
 
   void row(const point& p, const algorithm_entry& a) {
@@ -189,18 +194,20 @@ class session {
 
   /// Says what did not hold. What nothing isolates may break: that is what it is there to show.
   void complain_of(const algorithm_entry& a, const row_result& result) {
-    if (!a.traits.isolated) return;
     for (const measurement& m : result.runs) {
-      if (m.ok) continue;
+      if (m.ok || !(m.loop ? m.loop->judged : a.traits.isolated)) continue;
       status_ = broken;
       complain(fmt::format("{} under {}: {}", w_.name, a.name, m.invariant));
     }
   }
 
-  static std::vector<std::string> failed_cells(const algorithm_entry& a) {
-    return {"", "", "", "", a.traits.isolated ? "FAILED" : "FAILED (nothing isolates it)"};
+  std::vector<std::string> failed_cells(const algorithm_entry& a) const {
+    std::vector<std::string> cells(w_.loop ? 5 : 4);
+    cells.emplace_back(a.traits.isolated ? "FAILED" : "FAILED (nothing isolates it)");
+    return cells;
   }
   static std::vector<std::string> cells_of(const algorithm_entry& a, row_result result) {
+    if (result.runs[0].loop) return loop_cells(std::move(result.runs));
     std::vector<measurement>& runs = result.runs;
     std::sort(runs.begin(), runs.end(), [](const measurement& x, const measurement& y) {
       return x.commits_per_second() < y.commits_per_second();
@@ -230,25 +237,35 @@ class session {
 
 }  // namespace
 
-std::vector<const algorithm_entry*> chosen_algorithms(const std::string& text) {
-  std::vector<const algorithm_entry*> chosen;
+namespace {
+
+std::vector<const algorithm_entry*> chosen(const std::string& text, const std::vector<algorithm_entry>& all,
+                                           const char* what) {
+  std::vector<const algorithm_entry*> entries;
   std::vector<std::string> names;
-  for (const algorithm_entry& a : algorithms()) names.emplace_back(a.name);
+  for (const algorithm_entry& a : all) names.emplace_back(a.name);
   for (const std::string& name : split(text, ',')) {
-    if (name == "all") {
-      for (const algorithm_entry& a : algorithms()) chosen.push_back(&a);
-    } else if (const algorithm_entry* a = find_algorithm(name)) {
-      chosen.push_back(a);
-    } else {
-      throw usage_error("no algorithm is called '" + name + "'; there are " + join(names, ", "));
-    }
+    const std::size_t before = entries.size();
+    for (const algorithm_entry& a : all)
+      if (name == "all" || name == a.name) entries.push_back(&a);
+    if (entries.size() == before)
+      throw usage_error(fmt::format("no {} is called '{}'; there are {}", what, name, join(names, ", ")));
   }
-  return chosen;
+  return entries;
+}
+
+}  // namespace
+
+std::vector<const algorithm_entry*> chosen_algorithms(const std::string& text) {
+  return chosen(text, algorithms(), "algorithm");
+}
+std::vector<const algorithm_entry*> chosen_engines(const std::string& text) {
+  return chosen(text, engines(), "loop engine");
 }
 
 int bench(const bench_request& r) {
   const workload_entry& w = find_workload(r.workload);
-  auto algorithms = chosen_algorithms(r.algorithm);
+  auto algorithms = w.loop ? chosen_engines(r.algorithm) : chosen_algorithms(r.algorithm);
   venue v(r.device);
   return session(r, w, v, std::move(algorithms)).run();
 }

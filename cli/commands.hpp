@@ -43,5 +43,6 @@ int report(const report_request&);
 
 /// 'all', or a comma-separated list. Throws usage_error that names what there is.
 std::vector<const algorithm_entry*> chosen_algorithms(const std::string& text);
+std::vector<const algorithm_entry*> chosen_engines(const std::string& text);
 
 }  // namespace gputm::cli

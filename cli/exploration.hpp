@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cache_replay.hpp"
 #include "random.hpp"
 #include "registry.hpp"
 
@@ -161,6 +162,44 @@ finding explore_producer_consumer(const host::config& schedule, std::uint64_t in
   finding f;
   f.what = failure_of([&] { m = workloads::producer_consumer<A>(d, o).run(); });
   if (f.what.empty() && !m.ok) f.what = m.invariant;
+  f.stale_reads = last_report(d).stale_reads;
+  return f;
+}
+
+/// A recorded run whose GETs are held against a sequential cache; by turns the kernel of `bench`.
+template <Algorithm A>
+finding explore_memcached(const host::config& schedule, std::uint64_t index) {
+  const std::uint32_t sets = 1 + index % 2, ways = 1 + static_cast<std::uint32_t>(index / 2 % 4);
+  device d = host_device(schedule);
+  finding f;
+  if (index % 4 == 3) {
+    workloads::memcached_options o;
+    o.items = std::uint64_t{sets} * ways;
+    o.ways = ways;
+    o.keys = o.items + 2;
+    o.get = 50;
+    o.seed = schedule.seed;
+    o.memory.words_per_lock = index % 8 == 3 ? 2u : 1u;
+    o.amount.transactions = 24;
+    o.launch.blocks = grid_of(index).blocks;
+    o.launch.threads = grid_of(index).threads;
+    workloads::measurement m;
+    f.what = failure_of([&] { m = workloads::memcached<A>(d, o).run(); });
+    if (f.what.empty() && !m.ok) f.what = m.invariant;
+  } else {
+    workloads::recording_options o;
+    o.sets = sets;
+    o.ways = ways;
+    o.keys = 2 + static_cast<std::uint32_t>(index / 3 % 6);
+    o.seed = schedule.seed;
+    o.launch.blocks = grid_of(index).blocks;
+    o.launch.threads = grid_of(index).threads;
+    o.launch.history_words = 1 << 13;
+    workloads::recorded_cache r;
+    f.what = failure_of([&] { r = workloads::record_cache<A>(d, o); });
+    if (f.what.empty()) f.what = workloads::judge(r);
+    f.record = std::move(r.record);
+  }
   f.stale_reads = last_report(d).stale_reads;
   return f;
 }

@@ -33,6 +33,8 @@ json parameters_of(const run_record& r) {
       p[name] = r.measured.threads;
     else if (e.name == "os-threads")
       p[name] = r.os_threads;
+    else if (e.text)
+      p[name] = e.value.text;
     else if (e.value.text == "auto")
       continue;
     else
@@ -40,6 +42,23 @@ json parameters_of(const run_record& r) {
   }
   if (r.algorithm->name == "libitm") p["itm_method"] = workloads::libitm_method();
   return p;
+}
+
+/// What runs of loops have besides.
+void add_loop(json& o, const workloads::measurement& m) {
+  const workloads::loop_figures& f = *m.loop;
+  json violations = json::object();
+  for (unsigned k = 0; k < violation_kinds; ++k) violations[name(static_cast<violation>(k))] = f.counters.violations[k];
+  o["iterations"] = f.counters.iterations;
+  o["rounds"] = f.counters.rounds;
+  o["re_executed"] = f.counters.re_executed();
+  o["serial"] = f.counters.serial;
+  o["forwarded"] = f.counters.forwarded;
+  o["violations"] = violations;
+  o["identical_to_sequential"] = f.identical ? json(*f.identical) : json(nullptr);
+  o["judged"] = f.judged;
+  o["seconds_sequential"] = f.seconds_sequential;
+  o["speedup"] = workloads::speedup(m);
 }
 
 json object_of(const run_record& r, const std::string& command) {
@@ -63,7 +82,13 @@ json object_of(const run_record& r, const std::string& command) {
          {"invariant_ok", r.measured.ok},
          {"invariant", r.measured.invariant},
          {"isolated", r.algorithm->traits.isolated}};
+  if (r.measured.loop) add_loop(o, r.measured);
   if (!r.failed.empty()) o["error"] = r.failed;
+  if constexpr (GPUTM_PHASES != 0) {
+    const double transactions = s.commits ? static_cast<double>(s.commits) : 1;
+    for (unsigned k = 0; k < phases; ++k)
+      o["phases"][name(static_cast<phase>(k))] = static_cast<double>(s.phase_ns[k]) / 1000 / transactions;
+  }
   return o;
 }
 

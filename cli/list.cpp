@@ -58,6 +58,31 @@ std::string traits_text(const algorithm_entry& a) {
   return text;
 }
 
+struct loop_trait {
+  const char* name;
+  bool loop_traits::*is;
+};
+constexpr loop_trait all_loop_traits[] = {{"one_thread", &loop_traits::one_thread},
+                                          {"barriers", &loop_traits::barriers},
+                                          {"table", &loop_traits::table},
+                                          {"logs", &loop_traits::logs},
+                                          {"ordered", &loop_traits::ordered}};
+
+json traits_of_engine(const algorithm_entry& a) {
+  json o = json::object();
+  for (const loop_trait& t : all_loop_traits) o[t.name] = (*a.loop).*t.is;
+  o["in_place_writes"] = a.traits.in_place_writes;
+  return o;
+}
+std::string traits_text_of_engine(const algorithm_entry& a) {
+  std::vector<std::string> words;
+  if (a.role == role::baseline) words.emplace_back("baseline");
+  if (a.loop->one_thread) words.emplace_back("one thread");
+  if (a.traits.in_place_writes) words.emplace_back("in place writes");
+  if (!a.loop->ordered) words.emplace_back("not ordered");
+  return join(words, ", ");
+}
+
 struct named_device {
   std::string name, description;
 };
@@ -83,6 +108,12 @@ json as_json() {
                                  {"host_only", a.host_only},
                                  {"traits", traits_of(a)},
                                  {"workloads", workloads_of(a)}});
+  for (const algorithm_entry& a : engines())
+    all["loop_engines"].push_back({{"name", a.name},
+                                   {"baseline", a.role == role::baseline},
+                                   {"about", a.about},
+                                   {"traits", traits_of_engine(a)},
+                                   {"workloads", workloads_of(a)}});
   for (const workload_entry& w : workload_table()) {
     json options = json::array();
     for (const setting& s : w.settings) options.push_back("--" + s.name);
@@ -107,7 +138,12 @@ int list(const list_request& r) {
   }
   print_algorithms("Algorithms", role::algorithm);
   print_algorithms("\nBaselines", role::baseline);
-  fmt::print("\nLoop engines\n  none yet\n\nWorkloads\n");
+  fmt::print("\nLoop engines\n");
+  for (const algorithm_entry& a : engines()) {
+    fmt::print("  {:<21} {}\n", a.name, a.about);
+    if (const std::string traits = traits_text_of_engine(a); !traits.empty()) fmt::print("  {:<21} [{}]\n", "", traits);
+  }
+  fmt::print("\nWorkloads\n");
   for (const workload_entry& w : workload_table()) {
     std::vector<std::string> options;
     for (const setting& s : w.settings) options.push_back("--" + s.name);

@@ -22,7 +22,7 @@ void add_setting(CLI::App& app, const setting& s, bench_request& r, const std::s
                    "--" + s.name, [&r, name = s.name] { r.given[name] = "1"; }, help)
              : app.add_option_function<std::string>(
                       "--" + s.name, [&r, name = s.name](const std::string& text) { r.given[name] = text; }, help)
-                   ->type_name("N[,N...]");
+                   ->type_name(s.text || !s.words.empty() ? "NAME[,...]" : "N[,N...]");
   o->group(group);
 }
 

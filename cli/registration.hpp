@@ -17,7 +17,8 @@
 #define GPUTM_CLI_ALGORITHM(name, type, kind, about)                                                   \
   [[maybe_unused]] static const bool explored_##name =                                                 \
       gputm::cli::add(gputm::cli::exploration_entry{#name, "bank", gputm::cli::explore_bank<type>}) && \
-      gputm::cli::explore_producer_consumer_of<type>(#name);
+      gputm::cli::explore_producer_consumer_of<type>(#name) &&                                         \
+      gputm::cli::add(gputm::cli::exploration_entry{#name, "memcached", gputm::cli::explore_memcached<type>});
 
 #else
 
@@ -31,6 +32,10 @@ template <Algorithm A>
 workloads::measurement run_producer_consumer(const device& d, const workloads::producer_consumer_options& o) {
   return workloads::producer_consumer<A>(d, o).run();
 }
+template <Algorithm A>
+workloads::measurement run_memcached(const device& d, const workloads::memcached_options& o) {
+  return workloads::memcached<A>(d, o).run();
+}
 
 template <Algorithm A>
 algorithm_entry entry_of(std::string_view name, role kind, std::string_view about) {
@@ -40,6 +45,7 @@ algorithm_entry entry_of(std::string_view name, role kind, std::string_view abou
   e.about = about;
   e.traits = A::traits;
   e.bank = run_bank<A>;
+  e.memcached = run_memcached<A>;
   if constexpr (!A::traits.one_thread) e.producer_consumer = run_producer_consumer<A>;
   return e;
 }

@@ -12,6 +12,17 @@ std::vector<algorithm_entry>& all_algorithms() {
   static std::vector<algorithm_entry> all;
   return all;
 }
+std::vector<algorithm_entry>& all_engines() {
+  static std::vector<algorithm_entry> all;
+  return all;
+}
+/// Algorithms before baselines, by name.
+std::vector<algorithm_entry> sorted(std::vector<algorithm_entry> all) {
+  std::sort(all.begin(), all.end(), [](const algorithm_entry& a, const algorithm_entry& b) {
+    return std::tie(a.role, a.name) < std::tie(b.role, b.name);
+  });
+  return all;
+}
 std::vector<exploration_entry>& all_explorations() {
   static std::vector<exploration_entry> all;
   return all;
@@ -34,20 +45,22 @@ bool add(const algorithm_entry& e) {
   all_algorithms().push_back(e);
   return true;
 }
+bool add_engine(const algorithm_entry& e) {
+  all_engines().push_back(e);
+  return true;
+}
 bool add(const exploration_entry& e) {
   all_explorations().push_back(e);
   return true;
 }
 
 const std::vector<algorithm_entry>& algorithms() {
-  static const std::vector<algorithm_entry> sorted = [] {
-    std::vector<algorithm_entry> all = all_algorithms();
-    std::sort(all.begin(), all.end(), [](const algorithm_entry& a, const algorithm_entry& b) {
-      return std::tie(a.role, a.name) < std::tie(b.role, b.name);
-    });
-    return all;
-  }();
-  return sorted;
+  static const std::vector<algorithm_entry> all = sorted(all_algorithms());
+  return all;
+}
+const std::vector<algorithm_entry>& engines() {
+  static const std::vector<algorithm_entry> all = sorted(all_engines());
+  return all;
 }
 const std::vector<exploration_entry>& explorations() { return all_explorations(); }
 

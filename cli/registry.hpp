@@ -2,13 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bank.hpp"
 #include "gputm/history.hpp"
+#include "memcached.hpp"
 #include "producer_consumer.hpp"
+
+namespace gputm::workloads {
+class prepared_loop;
+struct loop_options;
+}  // namespace gputm::workloads
 
 namespace gputm::cli {
 
@@ -17,7 +24,7 @@ enum class role : std::uint8_t {
   baseline  ///< for comparison: no transactional memory
 };
 
-/// One algorithm, and how it runs each workload; null where it cannot.
+/// One algorithm or loop engine, and how it runs each workload; null where it cannot.
 struct algorithm_entry {
   std::string_view name;
   cli::role role = role::algorithm;
@@ -26,6 +33,10 @@ struct algorithm_entry {
   bool host_only = false;
   workloads::measurement (*bank)(const device&, const workloads::bank_options&) = nullptr;
   workloads::measurement (*producer_consumer)(const device&, const workloads::producer_consumer_options&) = nullptr;
+  workloads::measurement (*memcached)(const device&, const workloads::memcached_options&) = nullptr;
+  std::optional<loop_traits> loop = {};  ///< of an engine of speculative loops
+  workloads::measurement (*speculate)(const device&, const workloads::prepared_loop&,
+                                      const workloads::loop_options&) = nullptr;
 };
 
 /// What one explored schedule showed.
@@ -46,10 +57,13 @@ struct exploration_entry {
 /// Called by the translation unit of each algorithm, before main.
 bool add(const algorithm_entry&);
 bool add(const exploration_entry&);
+bool add_engine(const algorithm_entry&);
 
 /// All, algorithms before baselines, by name.
 const std::vector<algorithm_entry>& algorithms();
 const std::vector<exploration_entry>& explorations();
+/// The loop engines, in the same order.
+const std::vector<algorithm_entry>& engines();
 /// Null if there is none.
 const algorithm_entry* find_algorithm(std::string_view name);
 const exploration_entry* find_exploration(std::string_view algorithm, std::string_view workload);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -13,6 +14,11 @@ namespace {
 constexpr std::size_t most_combinations = 100'000;
 
 std::string range_of(const setting& s) {
+  if (s.text) return "a name";
+  if (!s.words.empty()) {
+    const std::vector<std::string> before(s.words.begin(), s.words.end() - 1);
+    return join(before, ", ") + " or " + s.words.back();
+  }
   const std::string numbers = s.whole ? fmt::format("a whole number from {} to {}", s.least, s.most_whole)
                                       : fmt::format("a number from {} to {}", s.least, s.most);
   return s.word.empty() ? numbers : numbers + " or '" + s.word + "'";
@@ -46,6 +52,17 @@ setting flag_setting(std::string name, std::string help) {
   return s;
 }
 
+setting word_setting(std::string name, std::vector<std::string> words, std::string help) {
+  setting s{std::move(name), std::move(help), words.front()};
+  s.words = std::move(words);
+  return s;
+}
+setting text_setting(std::string name, std::string fallback, std::string help) {
+  setting s{std::move(name), std::move(help), std::move(fallback)};
+  s.text = true;
+  return s;
+}
+
 namespace {
 
 /// One value of the list `given`.
@@ -55,7 +72,13 @@ value parse_part(const setting& s, std::string_view text, std::string_view given
   if (!s.word.empty() && text == s.word) return v;
   const char* end = text.data() + text.size();
   bool ok;
-  if (s.whole) {
+  if (s.text) {
+    ok = !text.empty();
+  } else if (!s.words.empty()) {
+    const auto at = std::find(s.words.begin(), s.words.end(), text);
+    v.whole = static_cast<std::uint64_t>(at - s.words.begin());
+    ok = at != s.words.end();
+  } else if (s.whole) {
     const auto [stop, error] = std::from_chars(text.data(), end, v.whole);
     v.real = static_cast<double>(v.whole);
     ok = error == std::errc() && stop == end && v.real >= s.least && v.whole <= s.most_whole;
@@ -105,7 +128,8 @@ std::vector<point> combinations(const std::vector<axis>& axes) {
     for (const point& p : all)
       for (const value& v : a.values) {
         longer.push_back(p);
-        longer.back().entries.push_back({a.setting.name, a.setting.whole, a.setting.flag, v});
+        longer.back().entries.push_back(
+            {a.setting.name, a.setting.whole, a.setting.flag, a.setting.text || !a.setting.words.empty(), v});
       }
     all = std::move(longer);
   }

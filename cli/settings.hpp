@@ -1,4 +1,4 @@
-// Numeric options: what they take, and the grid of all combinations of what was given.
+// Options: what they take, and the grid of all combinations of what was given.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gputm::cli {
 
-/// A numeric option. It takes one value or a comma-separated list of them.
+/// An option, nearly always a numeric one. It takes one value or a comma-separated list of them.
 struct setting {
   std::string name;  ///< --name; in JSON with underscores
   std::string help;
@@ -16,8 +16,10 @@ struct setting {
   bool whole = true;
   double least = 0, most = 0;
   std::uint64_t most_whole = 0;
-  std::string word = {};  ///< what may stand in place of a number: it leaves the choice to gputm
-  bool flag = false;      ///< 0 or 1, given without a value
+  std::string word = {};                ///< what may stand in place of a number: it leaves the choice to gputm
+  bool flag = false;                    ///< 0 or 1, given without a value
+  std::vector<std::string> words = {};  ///< it takes one of these, and no number
+  bool text = false;                    ///< it takes any text
 };
 
 setting whole_setting(std::string name, std::string fallback, std::uint64_t least, std::uint64_t most,
@@ -26,11 +28,15 @@ setting real_setting(std::string name, std::string fallback, double least, doubl
 /// A whole number, or 'auto'.
 setting choice_setting(std::string name, std::uint64_t least, std::uint64_t most, std::string help);
 setting flag_setting(std::string name, std::string help);
+/// One of these words; the first one unless given.
+setting word_setting(std::string name, std::vector<std::string> words, std::string help);
+/// Any text without commas, but not none.
+setting text_setting(std::string name, std::string fallback, std::string help);
 
 struct value {
   std::string text;  ///< as given
   double real = 0;
-  std::uint64_t whole = 0;  ///< 0 for the word
+  std::uint64_t whole = 0;  ///< 0 for the word; of several, the number of this one
 };
 
 /// Throws usage_error, with the option's name and what it takes.
@@ -49,7 +55,7 @@ class point {
  public:
   struct entry {
     std::string name;
-    bool whole, flag;
+    bool whole, flag, text;
     cli::value value;
   };
   std::vector<entry> entries;

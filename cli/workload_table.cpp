@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "loop_table.hpp"
 #include "text.hpp"
 
 namespace gputm::cli {
@@ -48,10 +49,13 @@ std::vector<setting> bank_settings() {
   return {
       whole_setting("accounts", "6000", 2, max_elements, "accounts of the bank"),
       real_setting("rot", "0", 0, 100, "percent of transactions that are read-only"),
-      whole_setting("rot-reads", "0", 0, max_elements, "accounts that a read-only transaction sums; 0: all"),
+      whole_setting("rot-reads", "0", 0, max_elements,
+                    "accounts that a read-only transaction sums; 0: all, of the client's if sharded"),
       whole_setting("accounts-per-transaction", "2", 1, most_entries, "accounts that an update touches"),
       flag_setting("sharded", "every client has accounts of its own: no conflicts"),
       words_per_lock(),
+      versions(),
+      record(),
       whole_setting("read-capacity", "", 1, most_entries, "the same as --reads"),
   };
 }
@@ -64,7 +68,7 @@ measurement run_bank(const algorithm_entry& a, const device& d, const point& p, 
   o.rot_reads = p.whole("rot-reads");
   o.accounts_per_transaction = p.whole32("accounts-per-transaction");
   o.sharded = p.whole("sharded");
-  o.words_per_lock = p.whole32("words-per-lock");
+  o.memory = memory_of(p);
   o.reads = std::max(p.whole32("reads"), p.whole32("read-capacity"));
   o.writes = p.whole32("writes");
   o.seed = p.whole("seed");
@@ -107,15 +111,58 @@ measurement run_producer_consumer(const algorithm_entry& a, const device& d, con
   return a.producer_consumer(d, o);
 }
 
-}  // namespace
+// ---- memcached
 
-const std::vector<workload_entry>& workload_table() {
-  static const std::vector<workload_entry> all{
+std::vector<setting> memcached_settings() {
+  return {
+      whole_setting("items", "1048576", 1, max_elements, "items that the cache holds; a multiple of the ways"),
+      whole_setting("ways", "16", 1, most_entries - 16, "slots of a set"),
+      real_setting("get", "99.8", 0, 100, "percent of transactions that are GETs; the others are PUTs"),
+      real_setting("zipf", "0.99", 0, 100, "exponent of Zipf's law, which keys follow; 0: uniform"),
+      whole_setting("keys", "0", 0, max_elements, "keys that there are; 0: as many as items"),
+      words_per_lock(),
+      versions(),
+      record(),
+  };
+}
+std::string memcached_why_not(const algorithm_entry& a) { return a.memcached ? "" : "it runs the bank only"; }
+
+measurement run_memcached(const algorithm_entry& a, const device& d, const point& p, effort e) {
+  workloads::memcached_options o;
+  o.items = p.whole("items");
+  o.ways = p.whole32("ways");
+  o.get = p.real("get");
+  o.zipf = p.real("zipf");
+  o.keys = p.whole("keys");
+  o.reads = p.whole32("reads");
+  o.writes = p.whole32("writes");
+  o.seed = p.whole("seed");
+  o.memory = memory_of(p);
+  o.amount = {p.whole("transactions"), p.real("seconds")};
+  o.launch = shape_of(p);
+  if (e == effort::warm_up) o.amount = {std::min<std::uint64_t>(o.amount.transactions, 10'000), o.amount.seconds / 20};
+  return a.memcached(d, o);
+}
+
+std::vector<workload_entry> transaction_workloads() {
+  return {
       {"bank", "transfers between random accounts, and audits that must see the total", bank_settings(), true,
        bank_why_not, run_bank},
       {"producer_consumer", "threads that pass values through a bounded buffer", producer_consumer_settings(), false,
        producer_consumer_why_not, run_producer_consumer},
+      {"memcached", "GETs and PUTs of a set-associative cache with LRU, keys by Zipf's law", memcached_settings(), true,
+       memcached_why_not, run_memcached},
   };
+}
+
+}  // namespace
+
+const std::vector<workload_entry>& workload_table() {
+  static const std::vector<workload_entry> all = [] {
+    std::vector<workload_entry> entries = transaction_workloads();
+    for (workload_entry& w : loop_workloads()) entries.push_back(std::move(w));
+    return entries;
+  }();
   return all;
 }
 
@@ -126,6 +173,13 @@ const workload_entry& find_workload(std::string_view name) {
     names.emplace_back(w.name);
   }
   throw usage_error("no workload is called '" + std::string(name) + "'; there are " + join(names, ", "));
+}
+
+std::vector<setting> loop_settings() {
+  std::vector<setting> all;
+  for (setting& s : common_settings())
+    if (s.name == "blocks" || s.name == "threads" || s.name == "seed") all.push_back(std::move(s));
+  return all;
 }
 
 std::vector<setting> common_settings() {

@@ -22,13 +22,16 @@ struct workload_entry {
   /// Why the algorithm cannot run it; empty if it can.
   std::string (*why_not)(const algorithm_entry&);
   workloads::measurement (*run)(const algorithm_entry&, const device&, const point&, effort);
+  bool loop = false;  ///< a speculative loop, which engines run
 };
 
 const std::vector<workload_entry>& workload_table();
 /// Throws usage_error, with the names there are.
 const workload_entry& find_workload(std::string_view name);
 
-/// Options of every workload.
+/// Options of every workload but loops; what loops have of them is in loop_settings.
 std::vector<setting> common_settings();
+/// Options of every loop besides its own.
+std::vector<setting> loop_settings();
 
 }  // namespace gputm::cli

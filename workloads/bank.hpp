@@ -1,8 +1,9 @@
 // The bank: update transactions move money between random accounts, read-only ones audit. In the form of
-// the thesis (sections 5.1 and 5.4: 6,000 accounts, an audit sums all of them) and of PR-STM (section 4:
-// 2.5 million accounts, 2 to 256 of them in a transaction).
+// the thesis (sections 5.1 and 5.4: 6,000 accounts, an audit sums all of them; 5.2 and 5.3: sharded, so that
+// nothing conflicts) and of PR-STM (section 4: 2.5 million accounts, 2 to 256 of them in a transaction).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -15,17 +16,47 @@ inline namespace GPUTM_BUILD {  // as the launches in it
 
 struct bank_options {
   std::uint64_t accounts = 6000;
-  double rot = 0;                              ///< percent of transactions that are read-only
-  std::uint64_t rot_reads = 0;                 ///< accounts that one of those reads; 0: all
+  double rot = 0;               ///< percent of transactions that are read-only
+  std::uint64_t rot_reads = 0;  ///< accounts that one of those reads; 0: all (of the client's, if sharded)
   std::uint32_t accounts_per_transaction = 2;  ///< of an update
   bool sharded = false;                        ///< every client has accounts of its own: no conflicts
-  std::uint32_t words_per_lock = 1;
-  std::uint32_t reads = 0, writes = 0;  ///< capacities; 0: what the transactions need
+  std::uint32_t reads = 0, writes = 0;         ///< capacities; 0: what the transactions need
   std::uint64_t seed = 1;
+  memory_options memory;
   workloads::amount amount;
   launch_config launch;
   static constexpr int initial_balance = 1000;
+
+  /// Accounts that a client of a sharded bank needs.
+  std::uint64_t least_shard() const {
+    return std::max<std::uint64_t>({2, accounts_per_transaction, rot > 0 ? rot_reads : 0});
+  }
+  /// Accounts of each of so many clients; no two share one. Throws invalid_argument.
+  std::uint32_t shard(std::uint64_t clients) const {
+    const std::uint64_t least = least_shard();
+    if (clients > accounts / least)
+      throw invalid_argument("a sharded bank of " + std::to_string(accounts) + " accounts has room for " +
+                             std::to_string(accounts / least) + " clients with " + std::to_string(least) +
+                             " accounts of their own, and the grid has " + std::to_string(clients) + "; it takes " +
+                             std::to_string(clients * least) + " accounts or a smaller grid");
+    return static_cast<std::uint32_t>(rot > 0 && rot_reads ? least : accounts / clients);
+  }
 };
+
+/// Throws invalid_argument.
+inline void check_bank(const bank_options& o) {
+  if (o.accounts < 2)
+    throw invalid_argument("a bank of " + std::to_string(o.accounts) + " accounts: a transfer needs at least 2");
+  if (o.accounts > max_elements)
+    throw invalid_argument("a bank of " + std::to_string(o.accounts) + " accounts: the limit is " +
+                           std::to_string(max_elements));
+  if (!(o.rot >= 0 && o.rot <= 100))
+    throw invalid_argument("read-only share of " + std::to_string(o.rot) + " percent: it must be from 0 to 100");
+  if (o.accounts_per_transaction == 0) throw invalid_argument("0 accounts in a transaction: it takes at least 1");
+  if (o.rot_reads > o.accounts)
+    throw invalid_argument("read-only transactions of " + std::to_string(o.rot_reads) + " accounts in a bank of " +
+                           std::to_string(o.accounts));
+}
 
 /// Moves `amount` from one account to another.
 struct transfer_order {
@@ -50,12 +81,16 @@ struct transfer {
   }
 };
 
-/// Moves money between `count` random accounts, pair by pair; an odd one out is rewritten unchanged.
+/// Moves money between `count` accounts, pair by pair; an odd one out is rewritten unchanged. They are random ones;
+/// or, where a client has accounts of its own, as many that follow on each other there.
 struct many_transfers {
   array<int> balance;
   std::uint32_t count;
+  std::uint32_t first, shard;  ///< shard 0: the whole bank
   GPUTM_INLINE std::uint32_t account(std::uint64_t seed, std::uint32_t k) const {
-    return static_cast<std::uint32_t>((mix(seed + k) >> 32) * balance.size() >> 32);
+    if (shard == 0) return static_cast<std::uint32_t>((mix(seed + k) >> 32) * balance.size() >> 32);
+    const std::uint32_t at = static_cast<std::uint32_t>((seed >> 32) * shard >> 32) + k;
+    return first + (at < shard ? at : at - shard);
   }
   template <Transaction Tx>
   GPUTM_FN outcome operator()(Tx& tx, std::uint64_t seed) const {
@@ -83,12 +118,11 @@ struct audit {
   template <Transaction Tx>
   GPUTM_FN outcome operator()(Tx& tx, std::uint32_t first) const {
     std::int64_t sum = 0;
-    std::uint32_t at = first;
-    for (std::uint32_t k = 0; k < count; ++k) {
-      GPUTM_TRY(int value, tx.load(balance[at]));
-      sum += value;
-      if (++at == balance.size()) at = 0;
-    }
+    const auto account = [this, first](std::uint32_t k) {
+      const std::uint64_t at = std::uint64_t{first} + k;
+      return balance[at < balance.size() ? at : at - balance.size()];
+    };
+    GPUTM_TRY(tx.load_each(count, account, [&sum](std::uint32_t, int value) { sum += value; }));
     tx.result(sum);
     return commit;
   }
@@ -140,7 +174,7 @@ struct bank_client {
   std::uint64_t duration_ns;
   std::uint64_t seed;
   std::uint32_t rot_ppm, rot_reads, per_transaction;
-  bool sharded;
+  std::uint32_t shard;  // accounts of each client; 0: all clients have all
   bank_tally* tally;
 
   template <class Context>
@@ -176,12 +210,12 @@ struct bank_client {
       if constexpr (Audits)
         if (audit_now) {
           due -= 1'000'000 - rot_ppm;
-          const bool all = rot_reads == balance.size();
+          const bool all = rot_reads == (shard ? shard : balance.size());  // the sum is known
           std::int64_t sum = 0;
-          const outcome o = ctx.transact_into(simt::full_mask, sum, audit{balance, rot_reads},
-                                              all ? 0u : random.below(balance.size()));
+          const outcome o =
+              ctx.transact_into(simt::full_mask, sum, audit{balance, rot_reads}, first_read(ctx.rank(), random));
           audits += all && o == outcome::commit;
-          wrong += all && o == outcome::commit && sum != std::int64_t{balance.size()} * bank_options::initial_balance;
+          wrong += all && o == outcome::commit && sum != std::int64_t{rot_reads} * bank_options::initial_balance;
         }
       simt::backoff(0);  // on the host device the other clients of this OS thread get on
     }
@@ -194,15 +228,20 @@ struct bank_client {
     const std::uint64_t now = simt::nanoseconds();
     return simt::atomic(tally->started).compare_exchange(first, now, simt::order::relaxed) ? now : first;
   }
+  /// Of an audit: anywhere, or where all that it reads are the client's own.
+  GPUTM_INLINE std::uint32_t first_read(std::uint32_t rank, generator& random) const {
+    if (shard) return rank * shard + (rot_reads < shard ? random.below(shard - rot_reads + 1) : 0);
+    return rot_reads == balance.size() ? 0 : random.below(balance.size());
+  }
   template <class Context>
   GPUTM_INLINE void update(Context& ctx, generator& random, std::uint64_t count) const {
+    const std::uint32_t first = ctx.rank() * shard;
     if constexpr (Pair)
-      (void)ctx.transact_each(
-          simt::full_mask, count,
-          order_source{sharded ? ctx.rank() * 2 % (balance.size() & ~1u) : 0, sharded ? 2 : balance.size(), random},
-          transfer{balance});
+      (void)ctx.transact_each(simt::full_mask, count, order_source{first, shard ? shard : balance.size(), random},
+                              transfer{balance});
     else
-      (void)ctx.transact_each(simt::full_mask, count, seed_source{random}, many_transfers{balance, per_transaction});
+      (void)ctx.transact_each(simt::full_mask, count, seed_source{random},
+                              many_transfers{balance, per_transaction, first, shard});
   }
 };
 
@@ -216,20 +255,8 @@ class bank {
   buffer tally_;
 
   static bank_options checked(bank_options o) {
-    if (o.accounts < 2)
-      throw invalid_argument("a bank of " + std::to_string(o.accounts) + " accounts: a transfer needs at least 2");
-    if (o.accounts > max_elements)
-      throw invalid_argument("a bank of " + std::to_string(o.accounts) + " accounts: the limit is " +
-                             std::to_string(max_elements));
-    if (!(o.rot >= 0 && o.rot <= 100))
-      throw invalid_argument("read-only share of " + std::to_string(o.rot) + " percent: it must be from 0 to 100");
-    if (o.accounts_per_transaction == 0) throw invalid_argument("0 accounts in a transaction: it takes at least 1");
-    if (o.rot_reads > o.accounts)
-      throw invalid_argument("read-only transactions of " + std::to_string(o.rot_reads) + " accounts in a bank of " +
-                             std::to_string(o.accounts));
-    if (o.sharded && o.accounts_per_transaction != 2)
-      throw invalid_argument("the sharded bank moves money between 2 accounts of a client");
-    if (o.rot_reads == 0) o.rot_reads = o.accounts;
+    check_bank(o);
+    if (o.rot_reads == 0 && !o.sharded) o.rot_reads = o.accounts;
     const bool logs_audits = o.rot > 0 && A::traits.logs_read_only;
     const std::uint64_t reads = std::max<std::uint64_t>(logs_audits ? o.rot_reads : 0, o.accounts_per_transaction);
     o.launch.capacity.reads = o.reads ? o.reads : static_cast<std::uint32_t>(std::min<std::uint64_t>(reads, 1u << 22));
@@ -241,7 +268,7 @@ class bank {
   bank(device d, const bank_options& options)
       : o_(checked(options)),
         stream_(d),
-        memory_(d, {.words_per_lock = options.words_per_lock}),
+        memory_(d, options.memory),
         balance_(memory_.template allocate<int>(o_.accounts, bank_options::initial_balance, "balance")),
         tally_(d, sizeof(bank_tally)) {}
 
@@ -253,17 +280,26 @@ class bank {
  private:
   template <bool Pair, bool Audits>
   measurement run_as() {
+    launch_config grid = o_.launch;
+    std::uint32_t shard = 0, rot_reads = static_cast<std::uint32_t>(o_.rot_reads);
+    if (o_.sharded) {
+      grid = sharded_grid<bank_client<Pair, Audits>>();
+      shard = o_.shard(std::uint64_t{grid.blocks} * grid.threads);
+      if (rot_reads == 0) rot_reads = shard;
+      if (Audits && A::traits.logs_read_only && !o_.reads)
+        grid.capacity.reads = std::max(grid.capacity.reads, std::min(rot_reads, 1u << 22));
+    }
     const bank_client<Pair, Audits> client{balance_,
                                            o_.amount.transactions,
                                            static_cast<std::uint64_t>(o_.amount.seconds * 1e9),
                                            o_.seed,
                                            std::max(1u, static_cast<std::uint32_t>(o_.rot * 10'000 + 0.5)),
-                                           static_cast<std::uint32_t>(o_.rot_reads),
+                                           rot_reads,
                                            o_.accounts_per_transaction,
-                                           o_.sharded,
+                                           shard,
                                            tally_.as<bank_tally>()};
     memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());
-    auto w = make_launch_workspace(stream_, memory_, o_.launch, client);
+    auto w = make_launch_workspace(stream_, memory_, grid, client);
     measurement m;
     m.blocks = w.config().blocks;
     m.threads = w.config().threads;
@@ -274,6 +310,16 @@ class bank {
     m.stats = w.collect(stream_, memory_);
     check(m);
     return m;
+  }
+  /// Without zeros. What gputm chooses of it has no more clients than there are accounts for.
+  template <class Client>
+  launch_config sharded_grid() const {
+    using kernel = launching::user_kernel<A, with_statistics, Client>;
+    launch_config c = launching::resolve<kernel>(memory_, o_.launch, parts::max_threads);
+    const auto most = static_cast<std::uint32_t>(o_.accounts / o_.least_shard());
+    if (o_.launch.threads == 0) c.threads = std::min(c.threads, std::max(1u, most / std::max(1u, o_.launch.blocks)));
+    if (o_.launch.blocks == 0) c.blocks = std::min(c.blocks, std::max(1u, most / c.threads));
+    return c;
   }
   void check(measurement& m) {
     bank_tally t;

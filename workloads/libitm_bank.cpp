@@ -20,13 +20,14 @@ __attribute__((transaction_pure, noinline)) void count_attempt() { ++attempts_he
 
 /// What one worker did; on a cache line of its own.
 struct alignas(64) tally {
-  std::uint64_t commits = 0, attempts = 0, audits = 0, audit_attempts = 0, wrong = 0;
+  std::uint64_t commits = 0, attempts = 0, audits = 0, audit_attempts = 0, checked = 0, wrong = 0;
 };
 
 class worker {
   const bank_options& o_;
   int* balance_;
   std::uint32_t rank_, workers_, accounts_;
+  std::uint32_t first_, shard_;  // the accounts that it touches
   generator random_;
   tally& t_;
 
@@ -37,6 +38,8 @@ class worker {
         rank_(rank),
         workers_(workers),
         accounts_(static_cast<std::uint32_t>(o.accounts)),
+        first_(o.sharded ? rank * o.shard(workers) : 0),
+        shard_(o.sharded ? o.shard(workers) : accounts_),
         random_(o.seed, rank),
         t_(t) {}
 
@@ -61,15 +64,10 @@ class worker {
   void update() {
     ++t_.commits;
     if (o_.accounts_per_transaction != 2) return many_transfers();
-    std::uint32_t from, to;
-    if (o_.sharded) {
-      from = static_cast<std::uint32_t>(std::uint64_t{rank_} * 2 % (accounts_ & ~1u));
-      to = from + 1;
-    } else {
-      from = random_.below(accounts_);
-      to = random_.below(accounts_ - 1);
-      to += to >= from;
-    }
+    std::uint32_t from = random_.below(shard_), to = random_.below(shard_ - 1);
+    to += to >= from;
+    from += first_;
+    to += first_;
     const int amount = 1 + static_cast<int>(random_.next() & 7);
     int* balance = balance_;
     __transaction_atomic {
@@ -81,7 +79,15 @@ class worker {
   void many_transfers() {
     const std::uint32_t count = o_.accounts_per_transaction;
     std::vector<std::uint32_t> accounts(count);
-    for (std::uint32_t& a : accounts) a = random_.below(accounts_);
+    if (o_.sharded) {  // as many that follow on each other
+      std::uint32_t at = random_.below(shard_);
+      for (std::uint32_t& a : accounts) {
+        a = first_ + at;
+        at = at + 1 == shard_ ? 0 : at + 1;
+      }
+    } else {
+      for (std::uint32_t& a : accounts) a = random_.below(accounts_);
+    }
     const std::uint32_t* at = accounts.data();
     int* balance = balance_;
     __transaction_atomic {
@@ -93,9 +99,10 @@ class worker {
   void audit() {
     ++t_.commits;
     ++t_.audits;
-    const auto reads = static_cast<std::uint32_t>(o_.rot_reads ? o_.rot_reads : o_.accounts);
-    const bool all = reads == accounts_;
-    const std::uint32_t first = all ? 0 : random_.below(accounts_), accounts = accounts_;
+    const auto reads = static_cast<std::uint32_t>(o_.rot_reads ? o_.rot_reads : shard_);
+    const bool all = reads == shard_;
+    const std::uint32_t starts = o_.sharded ? shard_ - reads + 1 : accounts_;
+    const std::uint32_t first = first_ + (all ? 0 : random_.below(starts)), accounts = accounts_;
     const std::uint64_t before = attempts_here;
     const int* balance = balance_;
     std::int64_t sum = 0;
@@ -109,32 +116,20 @@ class worker {
       }
     }
     t_.audit_attempts += attempts_here - before;
-    t_.wrong += all && sum != std::int64_t{accounts_} * bank_options::initial_balance;
+    t_.checked += all;
+    t_.wrong += all && sum != std::int64_t{reads} * bank_options::initial_balance;
   }
 };
 
-void check(const bank_options& o) {
-  if (o.accounts < 2 || o.accounts > max_elements)
-    throw invalid_argument("a bank of " + std::to_string(o.accounts) + " accounts: it takes 2 to " +
-                           std::to_string(max_elements));
-  if (!(o.rot >= 0 && o.rot <= 100))
-    throw invalid_argument("read-only share of " + std::to_string(o.rot) + " percent: it must be from 0 to 100");
-  if (o.accounts_per_transaction == 0) throw invalid_argument("0 accounts in a transaction: it takes at least 1");
-  if (o.rot_reads > o.accounts)
-    throw invalid_argument("read-only transactions of " + std::to_string(o.rot_reads) + " accounts in a bank of " +
-                           std::to_string(o.accounts));
-  if (o.sharded && o.accounts_per_transaction != 2)
-    throw invalid_argument("the sharded bank moves money between 2 accounts of a client");
-}
-
 measurement summary(const bank_options& o, const std::vector<tally>& tallies, const std::vector<int>& balance) {
   measurement m;
-  std::uint64_t attempts = 0, audit_attempts = 0, wrong = 0;
+  std::uint64_t attempts = 0, audit_attempts = 0, checked = 0, wrong = 0;
   for (const tally& t : tallies) {
     m.stats.commits += t.commits;
     m.stats.read_only_commits += t.audits;
     attempts += t.attempts;
     audit_attempts += t.audit_attempts;
+    checked += t.checked;
     wrong += t.wrong;
   }
   m.stats.read_only_aborts = audit_attempts - m.stats.read_only_commits;
@@ -145,9 +140,8 @@ measurement summary(const bank_options& o, const std::vector<tally>& tallies, co
   m.ok = total == expected && wrong == 0;
   m.invariant =
       "sum of balances " + std::to_string(total) + (total == expected ? " = " : " != ") + std::to_string(expected);
-  const bool all = o.rot_reads == 0 || o.rot_reads == o.accounts;
-  if (const std::uint64_t audits = m.stats.read_only_commits; audits && all)
-    m.invariant += "; " + std::to_string(audits - wrong) + " of " + std::to_string(audits) + " read-only sums right";
+  if (checked)
+    m.invariant += "; " + std::to_string(checked - wrong) + " of " + std::to_string(checked) + " read-only sums right";
   return m;
 }
 
@@ -161,8 +155,9 @@ std::string libitm_method() {
 }
 
 measurement run_libitm_bank(const bank_options& o, unsigned threads) {
-  check(o);
+  check_bank(o);
   if (threads == 0) threads = 2;
+  if (o.sharded) (void)o.shard(threads);  // throws before there are threads
   std::vector<int> balance(o.accounts, bank_options::initial_balance);
   std::vector<tally> tallies(threads);
   const double seconds = timed([&] {

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "gputm/client.hpp"
+#include "gputm/speculate.hpp"
 #include "gputm/stats.hpp"
 #include "gputm/workspace.hpp"
 
@@ -17,15 +19,30 @@ struct amount {
   double seconds = 0;
 };
 
+/// What runs of speculative loops have besides.
+struct loop_figures {
+  loop_statistics counters;
+  bool judged = true;  ///< false: nobody promises that the result is right
+  /// To the sequential loop, bit for bit. Empty: no loop was run that must be identical.
+  std::optional<bool> identical;
+  double seconds_sequential = 0;  ///< of one CPU core
+};
+
 struct measurement {
-  statistics stats;
+  statistics stats;  ///< of a loop: its iterations are commits
   double seconds = 0;
   bool ok = false;
   std::string invariant;  ///< what was checked, with figures
   std::uint32_t blocks = 0, threads = 0;
+  std::optional<loop_figures> loop;
 
   double commits_per_second() const { return seconds > 0 ? static_cast<double>(stats.commits) / seconds : 0; }
 };
+
+/// How many times as fast as one CPU core; 0 if that was not measured.
+inline double speedup(const measurement& m) {
+  return m.loop && m.seconds > 0 ? m.loop->seconds_sequential / m.seconds : 0;
+}
 
 /// Seconds that `work` takes.
 template <class Work>

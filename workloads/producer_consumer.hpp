@@ -141,7 +141,7 @@ struct exchange_client {
     std::uint64_t broken = 0;
     for (std::uint64_t k = 0; k < values; ++k) {
       bool sound = true;
-      if (ctx.transact_into(simt::full_mask, sound, produce{shared}, first + k, k + 1 == values) != outcome::commit)
+      if (ctx.transact_into(alone(), sound, produce{shared}, first + k, k + 1 == values) != outcome::commit)
         break;  // an error has stopped the launch
       broken += !sound;
       if (k % 64 == 63) simt::backoff(0);  // on the host device the other threads of this OS thread get on
@@ -153,7 +153,7 @@ struct exchange_client {
     exchange_tally mine{};
     for (std::uint64_t n = 1;; ++n) {
       consumed c{};
-      if (ctx.transact_into(simt::full_mask, c, consume{shared}) != outcome::commit) break;
+      if (ctx.transact_into(alone(), c, consume{shared}) != outcome::commit) break;
       if (c.what != consumed::kind::value) {
         mine.broken += c.what == consumed::kind::broken;
         break;
@@ -169,6 +169,8 @@ struct exchange_client {
   }
 
  private:
+  /// Lanes of one warp are producers and consumers, and end at different times: none of them waits for the others.
+  static GPUTM_INLINE simt::mask_t alone() { return simt::mask_t{1} << simt::lane(); }
   GPUTM_INLINE void note(exchange_tally& mine, const parcel& p) const {
     ++mine.consumed;
     if (p.check != mix(p.value) || p.value >= shared.producers * values) {

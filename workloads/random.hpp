@@ -14,6 +14,12 @@ GPUTM_INLINE constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// The `n`-th random word of a stream. A word depends on nothing that was drawn before, so that it can be drawn
+/// again, later and elsewhere.
+GPUTM_INLINE constexpr std::uint64_t random_word(std::uint64_t seed, std::uint64_t stream, std::uint64_t n) {
+  return mix(mix(mix(seed) ^ (stream + 1) * 0x9E3779B97F4A7C15ull) + (n + 1) * 0xD1342543DE82EF95ull);
+}
+
 /// xorshift64; one a thread.
 struct generator {
   std::uint64_t state;

@@ -24,7 +24,7 @@ class Check(program.Case):
         return out
 
     def test_finds_what_unsafe_breaks_and_replays_it(self):
-        for workload in ["bank", "producer_consumer"]:
+        for workload in ["bank", "producer_consumer", "memcached"]:
             for weak in ["on", "off"]:
                 out = self.fails("--algorithm", "unsafe", "--workload", workload, "--weak", weak, "--seed", "5")
                 replay = re.search(r"replay: (gputm .*)", out).group(1)
@@ -52,10 +52,11 @@ class Check(program.Case):
         self.assertGreater(stale("on"), 0)
 
     def test_the_failing_history_is_written(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "history.txt")
-            self.fails("--algorithm", "unsafe", "--workload", "bank", "--dump", path)
-            self.assertGreater(os.path.getsize(path), 100)
+        for workload in ["bank", "memcached"]:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "history.txt")
+                self.fails("--algorithm", "unsafe", "--workload", workload, "--dump", path)
+                self.assertGreater(os.path.getsize(path), 100)
 
 
 if __name__ == "__main__":

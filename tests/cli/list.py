@@ -16,7 +16,15 @@ class List(program.Case):
         for a in listed["algorithms"]:
             self.assertIn("bank", a["workloads"], a["name"])
             self.assertTrue(a["about"], a["name"])
-        self.assertEqual([w["name"] for w in listed["workloads"]][:2], ["bank", "producer_consumer"])
+        self.assertEqual([w["name"] for w in listed["workloads"]][:3],
+                         ["bank", "producer_consumer", "memcached"])
+        self.assertLessEqual({"gpu_tls", "in_order_commit", "direct_update", "sequential", "doall"},
+                             {e["name"] for e in listed["loop_engines"]})
+        options = {w["name"]: w["options"] for w in listed["workloads"]}
+        self.assertLessEqual({"--items", "--ways", "--get", "--zipf"}, set(options["memcached"]))
+        self.assertLessEqual({"--sharded", "--versions", "--record", "--read-capacity"}, set(options["bank"]))
+        for a in listed["algorithms"]:
+            self.assertEqual("memcached" in a["workloads"], a["name"] != "libitm", a["name"])
         self.assertEqual(listed["devices"][0]["name"], "host")
 
     def test_traits(self):

@@ -65,6 +65,14 @@ class Numbers(program.Case):
         for option in ["--producers", "--consumers", "--values", "--buffer"]:
             self.refuses_value(option, "0", "-1", "1e6", "99999999999999", workload="producer_consumer")
 
+    def test_memcached(self):
+        numbers = ["0", "-1", "1.5", "abc", "1099511627776", "nan", "", "4,,8"]
+        self.refuses_value("--items", *numbers, workload="memcached")
+        self.refuses_value("--ways", *numbers, "4194289", workload="memcached")
+        self.refuses_value("--keys", *numbers[1:], workload="memcached")
+        self.refuses_value("--get", "nan", "-1", "100.1", "inf", "90%", "", workload="memcached")
+        self.refuses_value("--zipf", "nan", "-0.1", "100.5", "inf", "abc", "", workload="memcached")
+
     def test_too_many_combinations(self):
         many = ",".join(["6000"] * 400)
         self.refuses("bench", "bank", "--accounts", many, "--rot", ",".join(["1"] * 400), *HOST, says="combinations")
@@ -84,10 +92,22 @@ class Requests(program.Case):
         self.refuses_bench("producer_consumer", "--seconds", "5", says="--seconds producer_consumer")
         self.refuses_bench("producer_consumer", "--versions", "5", says="--versions multi-version")
         self.refuses_bench("producer_consumer", "--record", "5", says="--record multi-version")
+        for workload in ["bank", "memcached"]:
+            self.refuses_bench(workload, "--versions", "5", says="--versions multi-version")
+            self.refuses_bench(workload, "--record", "5", says="--record multi-version")
+        self.refuses_bench("memcached", "--accounts", "5", says="--accounts memcached")
+        self.refuses_bench("memcached", "--rot", "5", says="--rot memcached")
+        self.refuses_bench("bank", "--get", "5", says="--get bank")
 
     def test_what_does_not_go_together(self):
         self.refuses_bench("bank", "--rot-reads", "7000", says="7000 6000")
-        self.refuses_bench("bank", "--sharded", "--accounts-per-transaction", "4", says="sharded 2")
+        self.refuses_bench("bank", "--sharded", "--blocks", "2", "--threads", "16", "--accounts", "63",
+                           says="63 31 clients 2 grid 32 64")
+        self.refuses_bench("bank", "--sharded", "--blocks", "2", "--threads", "16", "--rot", "90", "--rot-reads", "200",
+                           says="6000 30 clients 200 grid 32 6400")
+        self.refuses_bench("bank", "--sharded", "--accounts", "3", "--accounts-per-transaction", "4", says="room for 0 4")
+        self.refuses_bench("memcached", "--items", "64", "--ways", "5", says="64 5 60")
+        self.refuses_bench("memcached", "--items", "64", "--ways", "128", says="64 128 limit")
         self.refuses_bench("bank", "--words-per-lock", "3", says="3 power two")
         self.refuses_bench("bank", "--reads", "5", "--read-capacity", "5", says="--reads --read-capacity")
         self.refuses_bench("producer_consumer", "--blocks", "1", "--threads", "8", says="10 20 8")
@@ -99,11 +119,15 @@ class Requests(program.Case):
     def test_capacity_exceeded(self):
         self.refuses_bench("bank", "--writes", "1", *SHORT, says="write balance 1")
         self.refuses_bench("bank", "--read-capacity", "10", "--rot", "50", *SHORT, says="read balance 6000")
+        self.refuses_bench("memcached", "--items", "64", "--get", "0", "--writes", "1", *SHORT, says="write 1")
+        self.refuses_bench("memcached", "--items", "64", "--reads", "1", *SHORT, says="read metadata 1")
 
     def test_workloads_that_an_algorithm_cannot_run(self):
         for name in ["sequential", "libitm"]:
             if any(a["name"] == name for a in program.algorithms()):
                 self.refuses("bench", "producer_consumer", *HOST, "--algorithm", name, says=name)
+        if any(a["name"] == "libitm" for a in program.algorithms()):
+            self.refuses("bench", "memcached", *HOST, "--algorithm", "libitm", says="libitm memcached")
 
     def test_files_that_cannot_be_written_are_found_before_the_run(self):
         for path in ["/nonexistent/file.json", "/"]:

@@ -64,6 +64,53 @@ class Runs(program.Case):
                 self.assertIn("2000 of 2000 values consumed, none twice", run["invariant"])
         self.assertGreater(len(runs), 3)
 
+    def test_every_algorithm_runs_memcached(self):
+        runs = self.runs("memcached", "--items", "512", "--ways", "8", "--keys", "1000", "--get", "90", "--transactions",
+                         "6400", "--blocks", "2", "--threads", "16")
+        self.assertEqual({r["algorithm"] for r in runs}, {a["name"] for a in program.algorithms()} - {"libitm"})
+        for run in runs:
+            self.check_shape(run)
+            self.assertEqual(run["commits"], 6400, run["algorithm"])
+            self.assertAlmostEqual(run["read_only_commits"] / 64, 90, delta=1, msg=run["algorithm"])
+            self.assertTrue(run["invariant_ok"] or run["algorithm"] == "unsafe", run)
+            if run["algorithm"] != "unsafe":
+                self.assertIn("no key twice", run["invariant"])
+                self.assertIn("all of them the key's value", run["invariant"])
+            parameters = run["parameters"]
+            for key, value in {"items": 512, "ways": 8, "keys": 1000, "get": 90, "zipf": 0.99}.items():
+                self.assertEqual(parameters[key], value, key)
+
+    def test_a_grid_of_memcached(self):
+        runs = self.runs("memcached", "--algorithm", "pr_stm", "--items", "256,512", "--ways", "4,256", "--get", "50,99.8",
+                         "--zipf", "0,1.5", "--transactions", "400")
+        self.assertEqual(len({(r["parameters"]["items"], r["parameters"]["ways"], r["parameters"]["get"],
+                               r["parameters"]["zipf"]) for r in runs}), 16)
+
+    def test_a_bank_of_few_versions(self):
+        for run in self.runs("bank", "--algorithm", "jvstm_gpu,csmv_sh", "--versions", "2,10", "--record", "16",
+                             "--accounts", "100", "--rot", "10", "--transactions", "1000"):
+            self.check_shape(run)
+            self.assertTrue(run["invariant_ok"], run)
+            self.assertIn(run["parameters"]["versions"], (2, 10))
+            self.assertEqual(run["parameters"]["record"], 16)
+
+    def test_a_sharded_bank(self):
+        runs = self.runs("bank", "--algorithm", "all", "--sharded", "--rot", "0,90", "--rot-reads", "100", "--blocks", "2",
+                         "--threads", "8", "--transactions", "1600")
+        for run in runs:
+            self.check_shape(run)
+            self.assertTrue(run["invariant_ok"], run)  # nothing is shared, so nothing needs isolation
+            if run["algorithm"] != "libitm":  # which does not say why it aborts
+                self.assertEqual(run["aborts"]["read_conflict"], 0, run)
+            if run["parameters"]["rot"]:
+                n = run["read_only_commits"]
+                self.assertIn(f"{n} of {n} read-only sums right", run["invariant"])
+        few = self.runs("bank", "--algorithm", "csmv_sh,jvstm_gpu", "--sharded", "--rot", "90", "--rot-reads", "100",
+                        "--read-capacity", "2,64", "--blocks", "2", "--threads", "8", "--transactions", "400")
+        self.assertEqual([r["parameters"]["read_capacity"] for r in few], [2, 2, 64, 64])
+        one = self.runs("bank", "--algorithm", "pr_stm", "--sharded", "--accounts", "5", *SHORT)[0]
+        self.assertLessEqual(one["parameters"]["blocks"] * one["parameters"]["threads"], 2)
+
     def test_values_as_they_are(self):
         run = self.runs("bank", "--algorithm", "pr_stm", *SHORT, "--blocks", "3", "--threads", "5", "--sharded", "--rot",
                         "12.5", "--rot-reads", "4", "--os-threads", "1", "--warp-width", "4", "--seed", str(2**64 - 1))[0]

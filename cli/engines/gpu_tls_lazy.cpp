@@ -1,0 +1,5 @@
+#include "../engine_registration.hpp"
+#include "gputm/speculation/gpu_tls.hpp"
+
+GPUTM_CLI_LOOP_ENGINE(gpu_tls_lazy, gputm::speculation::gpu_tls_lazy, algorithm,
+                      "GPU-TLS with neither forwarding nor the eager check")

@@ -1,0 +1,147 @@
+#include "loop_table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "loops/workload.hpp"
+#include "text.hpp"
+
+namespace gputm::cli {
+namespace {
+
+using workloads::measurement;
+
+constexpr std::uint64_t most_iterations = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t most_accesses = 4096;
+constexpr std::int64_t warm_up_iterations = 4096;
+
+std::vector<setting> with_common(std::vector<setting> own, const char* iterations, const char* what) {
+  std::vector<setting> all{whole_setting("iterations", iterations, 0, most_iterations, what)};
+  for (setting& s : own) all.push_back(std::move(s));
+  all.push_back(
+      choice_setting("window", 1, (1u << 24) - 2, "iterations under speculation at a time; auto: gputm chooses"));
+  return all;
+}
+setting dependence_percent(const char* help) { return real_setting("dependence-percent", "1", 0, 100, help); }
+setting dependence_distance() {
+  return whole_setting("dependence-distance", "1024", 1, most_iterations,
+                       "how many iterations before that one is, at most");
+}
+
+// ---- each loop's settings, and its problem at a point
+
+std::vector<setting> synthetic_settings() {
+  return {
+      whole_setting("reads", "5", 0, most_accesses, "of an iteration"),
+      whole_setting("writes", "5", 1, most_accesses, "of an iteration"),
+      whole_setting("work", "10", 0, 1'000'000, "multiply-adds for each value written"),
+      word_setting("dependence", {"none", "war", "waw", "raw"}, "kind of dependences between iterations"),
+      dependence_percent("percent of the iterations that depend on an earlier one"),
+      dependence_distance(),
+      word_setting("addresses", {"streaming", "random"}, "the elements that iterations touch ascend, or are anywhere")};
+}
+workloads::any_loop synthetic(const point& p, std::int64_t n) {
+  workloads::synthetic_options o;
+  o.iterations = n;
+  o.reads = p.whole32("reads");
+  o.writes = p.whole32("writes");
+  o.work = p.whole32("work");
+  o.kind = static_cast<workloads::dependence>(p.whole("dependence"));
+  o.percent = p.real("dependence-percent");
+  o.distance = p.whole32("dependence-distance");
+  o.random = p.whole("addresses") != 0;
+  o.seed = p.whole("seed");
+  return workloads::synthetic_problem(o);
+}
+
+std::vector<setting> molecular_dynamics_settings() {
+  return {real_setting("partners", "0.02", 0, 2, "of an atom, on average: pairs within the cut-off")};
+}
+workloads::any_loop molecular_dynamics(const point& p, std::int64_t n) {
+  return workloads::molecular_dynamics_problem({n, p.real("partners"), p.whole("seed")});
+}
+
+std::vector<setting> cfd_settings() {
+  return {dependence_percent("percent of the edges that share a node with an earlier one"), dependence_distance()};
+}
+workloads::any_loop cfd(const point& p, std::int64_t n) {
+  return workloads::cfd_problem({n, p.real("dependence-percent"), p.whole32("dependence-distance"), p.whole("seed")});
+}
+
+std::vector<setting> black_scholes_settings() {
+  return {real_setting("errors", "0", 0, 100, "percent of the options whose price comes out wrong, which is counted")};
+}
+workloads::any_loop black_scholes(const point& p, std::int64_t n) {
+  return workloads::black_scholes_problem({n, p.real("errors"), p.whole("seed")});
+}
+
+std::vector<setting> colouring_settings() {
+  return {text_setting("graph", "rmat", "rmat, grid or a Matrix Market file, which has its own number of vertices"),
+          whole_setting("edges-per-vertex", "8", 1, 1024, "of an RMAT graph")};
+}
+workloads::any_loop colouring(const point& p, std::int64_t n) {
+  return workloads::colouring_problem({n, p.text("graph"), p.whole32("edges-per-vertex"), p.whole("seed")});
+}
+
+workloads::any_loop shuffle(const point& p, std::int64_t n) { return workloads::shuffle_problem({n, p.whole("seed")}); }
+
+// ---- running one
+
+using maker = workloads::any_loop (*)(const point&, std::int64_t);
+
+/// The problem of a point. The last one is kept: engines and repetitions at one point share its data and its run on
+/// one CPU core, which can take longer than all the others.
+const workloads::prepared_loop& prepared(maker make, const point& p) {
+  static std::string last;
+  static std::unique_ptr<workloads::prepared_loop> loop;
+  std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(make));
+  constexpr std::string_view of_the_run[] = {"blocks", "threads", "window", "warp-width", "os-threads"};
+  for (const point::entry& e : p.entries)
+    if (std::find(std::begin(of_the_run), std::end(of_the_run), e.name) == std::end(of_the_run))
+      key += " " + e.name + "=" + e.value.text;
+  if (!loop || key != last) {
+    loop.reset();  // two of them may be too large
+    loop = std::make_unique<workloads::prepared_loop>(make(p, static_cast<std::int64_t>(p.whole("iterations"))));
+    last = key;
+  }
+  return *loop;
+}
+
+template <maker Make>
+measurement run(const algorithm_entry& a, const device& d, const point& p, effort e) {
+  workloads::loop_options o;
+  o.blocks = p.whole32("blocks");
+  o.threads = p.whole32("threads");
+  o.window = p.whole32("window");
+  if (e == effort::full) return a.speculate(d, prepared(Make, p), o);
+  o.compare = false;
+  const auto n = std::min(static_cast<std::int64_t>(p.whole("iterations")), warm_up_iterations);
+  return a.speculate(d, workloads::prepared_loop(Make(p, n)), o);
+}
+
+std::string why_not(const algorithm_entry& a) { return a.speculate ? "" : "it is no loop engine"; }
+
+template <maker Make>
+workload_entry entry(const char* name, const char* about, std::vector<setting> settings, const char* iterations,
+                     const char* what) {
+  return {name, about, with_common(std::move(settings), iterations, what), false, why_not, run<Make>, true};
+}
+
+}  // namespace
+
+std::vector<workload_entry> loop_workloads() {
+  return {
+      entry<synthetic>("loop", "a loop of reads and writes through index arrays, with dependences as wanted",
+                       synthetic_settings(), "7168", "of the loop"),
+      entry<molecular_dynamics>("molecular_dynamics", "forces between the atoms of a dilute gas",
+                                molecular_dynamics_settings(), "8192", "atoms"),
+      entry<cfd>("cfd", "fluxes over the edges of a mesh", cfd_settings(), "8192", "edges"),
+      entry<black_scholes>("black_scholes", "prices of European options, and the number of wrong ones",
+                           black_scholes_settings(), "8192", "options to price"),
+      entry<colouring>("colouring", "greedy colouring of a graph, vertex after vertex", colouring_settings(), "8192",
+                       "vertices of a generated graph"),
+      entry<shuffle>("shuffle", "a random permutation, by Knuth's shuffle", {}, "8192", "elements"),
+  };
+}
+
+}  // namespace gputm::cli

@@ -1,0 +1,76 @@
+// Greedy graph colouring: vertex after vertex takes the smallest colour that none of its neighbours has. Which colours
+// come out depends on the order, so the loop has a read-after-write dependence for every edge.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "loops/graph.hpp"
+#include "loops/places.hpp"
+
+namespace gputm::workloads {
+
+struct colouring_options {
+  std::int64_t iterations = 8192;      ///< vertices of a generated graph
+  std::string graph = "rmat";          ///< or grid, or a Matrix Market file
+  std::uint32_t edges_per_vertex = 8;  ///< of an RMAT graph, drawn; repeated ones count once
+  std::uint64_t seed = 1;
+};
+
+template <class Arrays>
+struct colouring_body {
+  static constexpr std::uint32_t at_once = 256;         // colours that one pass over the neighbours looks at
+  typename Arrays::template of<std::uint32_t> colours;  // from 0 on
+  const std::uint64_t* first;
+  const std::uint32_t* earlier;  // only those can have a colour yet
+
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    for (std::uint32_t base = 0;; base += at_once) {
+      std::uint64_t taken[at_once / 64] = {};
+      for (std::uint64_t e = first[i], end = first[i + 1]; e < end; ++e) {
+        GPUTM_TRY(const std::uint32_t c, it.load(colours[earlier[e]]));
+        const std::uint32_t at = c - base;  // a colour below base comes out large
+        if (at < at_once) taken[at / 64] |= std::uint64_t{1} << at % 64;
+      }
+      for (std::uint32_t at = 0; at < at_once; ++at) {
+        if (taken[at / 64] >> at % 64 & 1) continue;
+        GPUTM_TRY(it.store(colours[static_cast<std::uint32_t>(i)], base + at));
+        return commit;
+      }
+    }
+  }
+};
+
+struct colouring_problem : loop_problem {
+  workloads::graph graph;
+  std::vector<std::uint32_t> colours;
+
+  /// Throws invalid_argument.
+  explicit colouring_problem(const colouring_options& o) {
+    gputm::detail::check_iterations(o.iterations);
+    const auto n = static_cast<std::uint32_t>(o.iterations);
+    const bool drawn = o.graph == "rmat";
+    if (drawn || o.graph == "grid")
+      check_host_bytes("the graph", static_cast<double>(n) * 24 * (drawn ? o.edges_per_vertex : 4));
+    graph = drawn ? rmat(n, o.edges_per_vertex, o.seed) : o.graph == "grid" ? grid(n) : matrix_market(o.graph).read();
+    iterations = graph.vertices();
+    colours.assign(graph.vertices(), 0);
+    std::uint64_t most = 1;
+    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+      const std::uint64_t neighbours = graph.first[v + 1] - graph.first[v];
+      most = std::max(most, neighbours * (neighbours / colouring_body<plain_arrays>::at_once + 1));
+    }
+    capacity = {.reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1u << 22)), .writes = 1};
+    dependent = !graph.earlier.empty();
+  }
+  template <class Place>
+  auto place(Place& p) const {
+    return colouring_body<typename Place::arrays>{p.shared(colours, "colours"), p.input(graph.first),
+                                                  p.input(graph.earlier)};
+  }
+};
+
+}  // namespace gputm::workloads

@@ -1,0 +1,132 @@
+// Graphs: an RMAT graph, a grid, or what a Matrix Market file holds. Each vertex knows its neighbours that come
+// before it in the order of vertices.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gputm/error.hpp"
+#include "random.hpp"
+
+namespace gputm::workloads {
+
+struct graph {
+  std::vector<std::uint64_t> first;    ///< neighbours of vertex v: earlier[first[v]] up to earlier[first[v + 1]]
+  std::vector<std::uint32_t> earlier;  ///< ascending, each once
+  std::uint32_t vertices() const { return static_cast<std::uint32_t>(first.size() - 1); }
+};
+
+using edge_list = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+/// Loops and repeated edges are left out.
+inline graph graph_of(std::uint32_t vertices, edge_list edges) {
+  for (auto& [a, b] : edges)
+    if (a < b) std::swap(a, b);
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  graph g;
+  g.first.assign(std::size_t{vertices} + 1, 0);
+  for (const auto& [a, b] : edges) {
+    if (a == b) continue;
+    ++g.first[a + 1];
+    g.earlier.push_back(b);
+  }
+  for (std::size_t v = 1; v < g.first.size(); ++v) g.first[v] += g.first[v - 1];
+  return g;
+}
+
+/// Recursive matrix (Chakrabarti, Zhan, Faloutsos: R-MAT, SDM 2004) with the shares of Graph500: 57, 19, 19, 5 percent.
+inline graph rmat(std::uint32_t vertices, std::uint32_t edges_per_vertex, std::uint64_t seed) {
+  edge_list edges;
+  edges.reserve(std::size_t{vertices} * edges_per_vertex);
+  generator random(seed, 8);
+  const int levels = vertices > 1 ? std::bit_width(vertices - 1) : 0;
+  while (edges.size() < std::size_t{vertices} * edges_per_vertex) {
+    std::uint32_t a = 0, b = 0;
+    for (int level = 0; level < levels; ++level) {
+      const std::uint32_t x = random.below(100);
+      a = a * 2 + (x >= 76);
+      b = b * 2 + ((x >= 57 && x < 76) || x >= 95);
+    }
+    if (a < vertices && b < vertices) edges.emplace_back(a, b);
+  }
+  return graph_of(vertices, std::move(edges));
+}
+
+/// A square grid, row by row; each vertex has up to eight neighbours.
+inline graph grid(std::uint32_t vertices) {
+  const auto width = std::max(1u, static_cast<std::uint32_t>(std::sqrt(static_cast<double>(vertices))));
+  edge_list edges;
+  edges.reserve(std::size_t{vertices} * 4);
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    const std::uint32_t x = v % width;
+    if (x > 0) edges.emplace_back(v, v - 1);
+    if (v < width) continue;
+    edges.emplace_back(v, v - width);
+    if (x > 0) edges.emplace_back(v, v - width - 1);
+    if (x + 1 < width) edges.emplace_back(v, v - width + 1);
+  }
+  return graph_of(vertices, std::move(edges));
+}
+
+/// A file of the Matrix Market exchange format: a square sparse matrix, whose entries beside the diagonal are edges.
+/// Throws invalid_argument, with the line where there is one.
+class matrix_market {
+  const std::string& path_;
+  std::ifstream in_;
+  std::size_t line_ = 0;
+
+ public:
+  explicit matrix_market(const std::string& path) : path_(path), in_(path) {
+    if (!in_)
+      throw invalid_argument("the graph '" + path + "' cannot be read: it is rmat, grid or a Matrix Market file");
+  }
+  graph read() {
+    check_header();
+    std::string text = next();
+    while (text.empty() || text[0] == '%') text = next();
+    std::uint64_t rows = 0, columns = 0, entries = 0;
+    if (!(std::istringstream(text) >> rows >> columns >> entries)) fail("here are rows, columns and entries");
+    if (rows != columns) fail("a graph is a square matrix");
+    if (rows > 0x7fffffffu || text.find('-') != std::string::npos) fail("the limit is 2^31 - 1 vertices");
+    edge_list edges;
+    while (edges.size() < entries) {
+      text = next();
+      if (text.empty() || text[0] == '%') continue;
+      std::uint64_t a = 0, b = 0;
+      if (!(std::istringstream(text) >> a >> b) || a == 0 || b == 0 || a > rows || b > rows)
+        fail("here are a row and a column from 1 to " + std::to_string(rows));
+      edges.emplace_back(static_cast<std::uint32_t>(a - 1), static_cast<std::uint32_t>(b - 1));
+    }
+    return graph_of(static_cast<std::uint32_t>(rows), std::move(edges));
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw invalid_argument("'" + path_ + "', line " + std::to_string(line_) + ": " + why);
+  }
+  std::string next() {
+    std::string text;
+    ++line_;
+    if (!std::getline(in_, text)) fail("the file ends too early");
+    if (!text.empty() && text.back() == '\r') text.pop_back();
+    return text;
+  }
+  void check_header() {
+    std::string text = next(), words[5];
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::istringstream in(text);
+    for (std::string& w : words) in >> w;
+    if (words[0] != "%%matrixmarket" || words[1] != "matrix" || words[2] != "coordinate")
+      fail("no sparse matrix of the Matrix Market format ('%%MatrixMarket matrix coordinate ...')");
+  }
+};
+
+}  // namespace gputm::workloads
