@@ -1,6 +1,8 @@
 // gputm: transactions and speculative loops for GPUs. The umbrella header.
 #pragma once
 
+#include "gputm/algorithm/csmv.hpp"
+#include "gputm/algorithm/jvstm_gpu.hpp"
 #include "gputm/algorithm/locks.hpp"
 #include "gputm/algorithm/pr_stm.hpp"
 #include "gputm/algorithm/sequential.hpp"
@@ -12,5 +14,11 @@
 #include "gputm/memory.hpp"
 #include "gputm/outcome.hpp"
 #include "gputm/run.hpp"
+#include "gputm/speculate.hpp"
+#include "gputm/speculation/direct_update.hpp"
+#include "gputm/speculation/doall.hpp"
+#include "gputm/speculation/gpu_tls.hpp"
+#include "gputm/speculation/in_order_commit.hpp"
+#include "gputm/speculation/sequential.hpp"
 #include "gputm/stats.hpp"
 #include "gputm/transaction.hpp"
