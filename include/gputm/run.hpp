@@ -51,7 +51,8 @@ struct bulk_kernel {
     }
   }
   GPUTM_INLINE parts::retry_queue queue() const {
-    return {parameters.control->retry_head, parameters.control->retry_tail, work.retry_slots, work.count};
+    return {parameters.control->retry_head, parameters.control->retry_tail, parameters.control->retry_ready,
+            work.retry_slots, work.count};
   }
   /// Inputs that asked for a retry wait behind all others. Whoever puts one back looks again before it
   /// leaves, so none is forgotten.

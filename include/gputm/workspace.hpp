@@ -35,12 +35,12 @@ parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
 /// What an algorithm adds to a configuration without zeros.
 template <class A>
 launch_shape shape_of(const gputm::device& d, const memory_options& o, const launch_config& c) {
-  launch_shape s{c.blocks, 0, c.threads, d->warp_width(), 0};
+  launch_shape s{c.blocks, 0, c.threads, d->warp_width()};
+  s.shared_limit = static_cast<std::uint32_t>(d->shared_bytes_of_block());
   if constexpr (A::traits.needs_server) s.servers = A::server_blocks;
   const parts::log_capacity sizes{c.capacity.reads, c.capacity.writes};
-  if constexpr (requires { A::shared_bytes(o, sizes, s, std::size_t{}); })
-    s.shared_bytes =
-        checked_shared_bytes(A::name, A::shared_bytes(o, sizes, s, d->shared_bytes_of_block()), c.capacity.writes, *d);
+  if constexpr (requires { A::shared_bytes(o, sizes, s); })
+    s.shared_bytes = checked_shared_bytes(A::name, A::shared_bytes(o, sizes, s), c.capacity.writes, *d);
   return s;
 }
 /// Decodes the slices of a history_recorder, and appends.

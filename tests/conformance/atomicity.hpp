@@ -59,7 +59,7 @@ void transfers_conserve_the_total(const venue& v) {
   scene<A> on(v, locking(v));
   const std::uint32_t accounts = v.pick(3u, 50u, 1000u);
   auto balance = on.tm.template allocate<int>(accounts, 100, "balance");
-  const auto orders = some_orders(v, v.pick(5u, 20'000u, 60'000u), accounts);
+  const auto orders = some_orders(v, v.amount<A>(5u, 20'000u, 60'000u), accounts);
   const auto done = run(on.s, on.tm, orders, transfer{balance}, {.reads = 2, .writes = 2}, v.shape());
   outcomes_and_counters_agree(done, orders.size());
   int sum = 0;
@@ -121,7 +121,7 @@ void auditors_see_the_total(const venue& v) {
   auto balance = on.tm.template allocate<int>(accounts, 100, "balance");
   auto log = on.tm.template allocate<int>(1, static_cast<int>(accounts) * 100, "log");
   scratch seen(on.s, 1);
-  const auto orders = some_orders(v, v.pick(5u, 6000u, 5000u), accounts);
+  const auto orders = some_orders(v, v.amount<A>(5u, 6000u, 5000u), accounts);
   std::vector<bank_input> inputs;
   dice d(v.seed + 1);
   for (const order_slip& o : orders) inputs.push_back({o, d.below(8) > 4 ? 1 + d.below(3) : 0});

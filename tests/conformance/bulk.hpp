@@ -24,7 +24,7 @@ void a_million_inputs(const venue& v) {
   scene<A> on(v);
   const std::uint32_t accounts = v.pick(4u, 50'000u, 1'000'000u);
   auto balance = on.tm.template allocate<int>(accounts, 100);
-  const auto orders = some_orders(v, v.pick(4u, 1'000'000u, 1'000'000u), accounts);
+  const auto orders = some_orders(v, v.amount<A>(4u, 1'000'000u, 1'000'000u), accounts);
   const auto done = run(on.s, on.tm, orders, transfer{balance}, {.reads = 2, .writes = 2});
   outcomes_and_counters_agree(done, orders.size());
   require_equal(on.total(balance), static_cast<int>(accounts) * 100, "the total");
@@ -53,7 +53,7 @@ void kinds_mix_in_one_run(const venue& v) {
   scene<A> on(v, locking(v));
   const std::uint32_t n = v.pick(2u, 30u, 300u);
   auto words = on.tm.template allocate<std::uint32_t>(n);
-  std::vector<std::uint32_t> inputs(v.pick(5u, 10'000u, 40'000u)), count(n);
+  std::vector<std::uint32_t> inputs(v.amount<A>(5u, 10'000u, 40'000u)), count(n);
   dice d(v.seed);
   std::uint64_t readers = 0;
   for (std::uint32_t& in : inputs) {
@@ -105,7 +105,7 @@ template <class A>
 void a_workspace_serves_many_launches(const venue& v) {
   scene<A> on(v);
   auto words = on.tm.template allocate<std::uint32_t>(2);
-  std::vector<std::uint32_t> inputs(v.pick(3u, 500u, 5000u));
+  std::vector<std::uint32_t> inputs(v.amount<A>(3u, 500u, 5000u));
   for (std::uint32_t k = 0; k < inputs.size(); ++k) inputs[k] = k % 2;
   const on_device data(on.s, inputs);
   launch_config config = v.shape();
@@ -139,7 +139,7 @@ void workspaces_take_turns(const venue& v) {
   scene<A> on(v);
   const std::uint32_t n = v.pick(2u, 5u, 50u);
   auto words = on.tm.template allocate<std::uint32_t>(n);
-  std::vector<std::uint32_t> inputs(v.pick(4u, 2000u, 20'000u)), count(n);
+  std::vector<std::uint32_t> inputs(v.amount<A>(4u, 2000u, 20'000u)), count(n);
   dice d(v.seed);
   for (std::uint32_t& i : inputs) ++count[i = d.below(n)];
   const on_device data(on.s, inputs);

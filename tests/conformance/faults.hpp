@@ -65,7 +65,7 @@ struct fault_scene : scene<A> {
   }
   void go(const venue& v, wrongdoing what, gputm::capacity sizes) {
     std::vector<misbehaving::input> inputs;
-    for (const order_slip& o : some_orders(v, v.pick(4u, 1000u, 5000u), accounts))
+    for (const order_slip& o : some_orders(v, v.amount<A>(4u, 1000u, 5000u), accounts))
       inputs.push_back({o, wrongdoing::none});
     inputs[inputs.size() / 2].what = what;
     run(this->s, this->tm, inputs, misbehaving{balance, inventory, foreign}, sizes, v.shape());
@@ -170,7 +170,7 @@ template <class A>
 void inconsistent_states_upset_nobody(const venue& v) {
   scene<A> on(v);
   auto words = on.tm.template allocate<std::uint32_t>(v.pick(2u, 8u, 64u));
-  std::vector<std::uint32_t> inputs(v.pick(4u, 3000u, 6000u));
+  std::vector<std::uint32_t> inputs(v.amount<A>(4u, 3000u, 6000u));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = d.below(8);
   const auto done =

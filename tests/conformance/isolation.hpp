@@ -77,12 +77,12 @@ void no_lost_update_among(const venue& v, std::uint32_t n, std::uint32_t increme
 
 template <class A>
 void no_lost_update(const venue& v) {
-  no_lost_update_among<A>(v, v.pick(2u, 8u, 500u), v.pick(5u, 8000u, 40'000u));
+  no_lost_update_among<A>(v, v.pick(2u, 8u, 500u), v.amount<A>(5u, 8000u, 40'000u));
 }
 /// Many commits while one transaction sleeps: versions that wrap soon do not survive it.
 template <class A>
 void no_lost_update_in_a_row(const venue& v) {
-  no_lost_update_among<A>(v, 1, v.pick(20u, 5000u, 5000u));
+  no_lost_update_among<A>(v, 1, v.amount<A>(20u, 5000u, 5000u));
 }
 
 /// Increments every word of a set: bit i of the input stands for word i.
@@ -122,7 +122,7 @@ void no_lost_update_of(const venue& v, std::uint32_t n, const std::vector<std::u
 template <class A>
 void no_lost_update_of_sets(const venue& v) {
   const std::uint32_t n = v.pick(3u, 10u, 24u);
-  std::vector<std::uint32_t> sets(v.pick(6u, 4000u, 10'000u));
+  std::vector<std::uint32_t> sets(v.amount<A>(6u, 4000u, 10'000u));
   dice d(v.seed);
   for (std::uint32_t& in : sets) in = 1 + d.below((1u << n) - 1);
   no_lost_update_of<A>(v, n, sets, v.shape());
@@ -130,7 +130,7 @@ void no_lost_update_of_sets(const venue& v) {
 /// Few words and many sets: locks are stolen again and again from those who keep others.
 template <class A>
 void no_lost_update_where_locks_are_stolen(const venue& v) {
-  std::vector<std::uint32_t> sets(v.pick(40u, 2000u, 4000u));
+  std::vector<std::uint32_t> sets(v.amount<A>(40u, 2000u, 4000u));
   dice d(v.seed);
   for (std::uint32_t& in : sets) in = 1 + d.below(3);
   no_lost_update_of<A>(v, 2, sets, v.threads(4));
@@ -173,7 +173,7 @@ void no_dirty_read(const venue& v) {
   scene<A> on(v, locking(v));
   auto words = on.tm.template allocate<std::uint32_t>(2);
   scratch seen(on.s, 1);
-  std::vector<std::uint32_t> inputs(v.pick(5u, 6000u, 20'000u));
+  std::vector<std::uint32_t> inputs(v.amount<A>(5u, 6000u, 20'000u));
   dice d(v.seed);
   for (std::uint32_t& k : inputs) {
     k = d.below(4);
@@ -226,7 +226,7 @@ void reads_are_repeatable_and_consistent(const venue& v) {
   const std::uint32_t n = v.pick(2u, 9u, 9u), passes = v.round / 3 % 3 == 0 ? 2 : 1;
   auto words = on.tm.template allocate<std::uint32_t>(n, 1u);
   scratch seen(on.s, 1);
-  std::vector<std::uint32_t> inputs(v.pick(4u, 6000u, 6000u));
+  std::vector<std::uint32_t> inputs(v.amount<A>(4u, 6000u, 6000u));
   dice d(v.seed);
   for (std::uint32_t& k : inputs) k = d.below(1u << 20);
   const auto done = run(on.s, on.tm, inputs, keep_equal{words, passes, seen.alarm(), A::traits.opaque},
@@ -267,7 +267,7 @@ void large_commits_are_seen_whole(const venue& v) {
   scene<A> on(v);
   const std::uint32_t n = v.pick(8u, 60u, 60u);
   auto words = on.tm.template allocate<std::uint32_t>(n);
-  std::vector<std::uint32_t> inputs(v.pick(6u, 3000u, 6000u));
+  std::vector<std::uint32_t> inputs(v.amount<A>(6u, 3000u, 6000u));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = d.below(1u << 20);
   const auto done = run(on.s, on.tm, inputs, write_all_read_ends{words}, {.reads = n, .writes = n}, v.threads(2));

@@ -34,7 +34,7 @@ void cancel_leaves_no_trace(const venue& v) {
   scene<A> on(v, locking(v));
   const std::uint32_t n = v.pick(3u, 9u, 99u);
   auto words = on.tm.template allocate<std::uint32_t>(n);
-  std::vector<std::uint32_t> inputs(v.pick(5u, 5000u, 20'000u));
+  std::vector<std::uint32_t> inputs(v.amount<A>(5u, 5000u, 20'000u));
   for (std::uint32_t k = 0; k < inputs.size(); ++k) inputs[k] = k;
   const auto done =
       run(on.s, on.tm, inputs, maybe_cancel{words, !A::traits.in_place_writes}, {.reads = 2, .writes = 2}, v.shape());
@@ -132,7 +132,7 @@ void retry_waits_in_a_kernel(const venue& v) {
   scene<A> on(v);
   launch_config shape = v.shape();
   if (v.how == mode::gpu) shape.blocks = 2;
-  const std::uint32_t n = A::traits.one_thread ? 1 : shape.blocks * shape.threads, rounds = v.pick(2u, 20u, 20u);
+  const std::uint32_t n = A::traits.one_thread ? 1 : shape.blocks * shape.threads, rounds = v.amount<A>(2u, 20u, 20u);
   auto boxes = on.tm.template allocate<std::uint32_t>(n);
   scratch seen(on.s, 1);
   const statistics done = launch(on.s, on.tm, shape, ring{boxes, seen.alarm(), rounds});

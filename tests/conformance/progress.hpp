@@ -22,7 +22,7 @@ void all_threads_get_through_one_word(const venue& v) {
   auto words = on.tm.template allocate<std::uint32_t>(1);
   launch_config shape = v.shape();
   if (v.how == mode::gpu) shape.blocks = 16;
-  const std::uint32_t times = v.pick(2u, 100u, 4u);
+  const std::uint32_t times = v.amount<A>(2u, 100u, 4u);
   const statistics done = launch(on.s, on.tm, shape, hammer{words, times});
   const std::uint32_t threads = A::traits.one_thread ? 1 : shape.blocks * shape.threads;
   require_equal(done.commits, threads * times, "commits");
@@ -65,7 +65,7 @@ void opposite_orders_in_a_warp(const venue& v) {
   launch_config shape = v.shape();
   shape.blocks = v.pick<std::uint32_t>(1, 1, 1 + v.round);
   shape.threads = v.pick<std::uint32_t>(2 + v.round % 3, 32, 32);
-  const std::uint32_t times = v.pick(2u, 300u, 100u);
+  const std::uint32_t times = v.amount<A>(2u, 300u, 100u);
   const statistics done = launch(on.s, on.tm, shape, cross_often{words, times});
   const std::uint32_t threads = A::traits.one_thread ? 1 : shape.blocks * shape.threads;
   require_equal(done.commits, threads * times, "commits");
@@ -152,9 +152,9 @@ void a_large_transaction_gets_through(const venue& v, bool updates) {
   launch_config shape = v.shape();
   if (v.how == mode::gpu) shape.blocks = 16;
   shape.capacity = {.reads = n + 2, .writes = n + 2};
-  shape.patience.updating = v.pick(3u, 64u, 64u);
+  shape.patience.updating = v.amount<A>(3u, 64u, 64u);
   // The bound is generous: the gate needs a few aborts of the large one to close.
-  launch(on.s, on.tm, shape, whale_among_minnows{words, updates, v.pick(3000u, 100'000u, 2'000'000u), board.at()});
+  launch(on.s, on.tm, shape, whale_among_minnows{words, updates, v.amount<A>(3000u, 100'000u, 2'000'000u), board.at()});
   const auto seen = board.values();
   if (v.fair) require_equal(seen[2], 0u, "small transactions that the large one could not get between");
   require_equal(seen[0], 1u, "the large transaction ended");

@@ -94,7 +94,7 @@ void types_mix(const venue& v) {
                                                   on.tm.template allocate<T5>(n),
                                                   seen.alarm(),
                                                   A::traits.opaque};
-  std::vector<std::uint32_t> inputs(v.pick(3u, 5000u, 15'000u)), expected(n);
+  std::vector<std::uint32_t> inputs(v.amount<A>(3u, 5000u, 15'000u)), expected(n);
   dice d(v.seed);
   for (std::uint32_t& i : inputs) ++expected[i = d.below(n)];
   const auto done = run(on.s, on.tm, inputs, body, {.reads = 5, .writes = 5}, v.threads(2));
@@ -147,7 +147,7 @@ void large_elements_are_not_torn(const venue& v) {
   const std::uint32_t n = v.pick(1u, 3u, 20u);
   auto elements = on.tm.template allocate<bytes_40>(n);
   scratch seen(on.s, 1);
-  std::vector<std::uint32_t> inputs(v.pick(4u, 8000u, 20'000u));
+  std::vector<std::uint32_t> inputs(v.amount<A>(4u, 8000u, 20'000u));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = d.below(1u << 20);
   const auto done =

@@ -43,7 +43,8 @@ struct launch_shape {
   std::uint32_t servers = 0;       ///< blocks behind them that serve
   std::uint32_t threads = 0;       ///< in a block
   std::uint32_t warp_width = 0;    ///< lanes of a full warp
-  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory of a block: what shared_bytes() asked for
+  std::uint32_t shared_limit = 0;  ///< bytes of dynamic shared memory that a block can have
+  std::uint32_t shared_bytes = 0;  ///< of them, what shared_bytes() asked for
 
   GPUTM_INLINE constexpr std::uint32_t warps_in_block() const { return (threads + warp_width - 1) / warp_width; }
   GPUTM_INLINE constexpr std::uint32_t client_warps() const { return clients * warps_in_block(); }
@@ -118,8 +119,8 @@ concept MemoryKind = requires(std::byte* p, const memory_options& o) {
 ///   transaction<K>              an StmTransaction that keeps K log entries in registers
 ///   launch_bytes(options, capacity)  optional: memory of one launch's workspace, zero at first; or, if that depends
 ///   launch_bytes(options, capacity, shape)                         on it
-///   shared_bytes(options, capacity, shape, limit)  optional: dynamic shared memory of a block; more than
-///                               `limit` if it needs more at least
+///   shared_bytes(options, capacity, shape)  optional: dynamic shared memory of a block; more than shape.shared_limit
+///                               if it needs more at least
 /// One that needs servers: server_blocks, how many; serve(server_environment), which every thread of those blocks
 /// calls and which returns when all client threads have called their transaction's leave().
 template <class A>

@@ -12,7 +12,8 @@
 //
 // What differs from the text: conflict bits are set, not toggled; write-write conflicts count in both
 // validations, so blind writes are safe; 'aborted' is a verdict, and no stamp; batches of several groups of one
-// warp may be under way; a worker waits until the entries up to the last one taken are complete, and not for a quiet record.
+// warp may be under way; a worker waits until the entries up to the last one taken are complete, and not for a quiet
+// record.
 //
 // Semantics: strictly serialisable and opaque. Progress: of a batch at least the lowest lane commits, unless
 // another batch has.
@@ -52,13 +53,11 @@ struct basic_csmv {
     return layout::channel_bytes(c, s) + layout::global_record_bytes(o.record_entries, c);
   }
   /// For as many entries as fit, of record_entries.
-  static std::size_t shared_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s,
-                                  std::size_t limit) {
-    const std::size_t crew = layout::crew_bytes(c, s), entry = layout::entry_bytes(c);
+  static std::size_t shared_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s) {
+    const std::size_t before = layout::crew_bytes(c, s) + layout::record_head, entry = layout::entry_bytes(c);
     std::size_t entries = o.record_entries;
-    if (entry != 0 && crew + layout::record_head < limit)
-      entries = std::min(entries, (limit - crew - layout::record_head) / entry);
-    return crew + layout::record_head + std::max<std::size_t>(entries, 2) * entry;
+    if (entry != 0 && before < s.shared_limit) entries = std::min(entries, (s.shared_limit - before) / entry);
+    return before + std::max<std::size_t>(entries, 2) * entry;
   }
   static GPUTM_INLINE void serve(const server_environment<globals>& env) { csmv_server<layout>(env).serve(); }
 
@@ -72,14 +71,11 @@ class basic_csmv<Place, With>::transaction {
   stm_environment<globals> env_;
   parts::snapshot_log<K> log_;
 
-  enum class state : std::uint32_t { commits, aborts, undecided };
-
   GPUTM_INLINE parts::commit_channel channel() const {
     return layout::channel(env_.launch_memory, env_.logs.capacity, env_.shape);
   }
-  static GPUTM_INLINE std::uint32_t client_warp() {
-    return simt::block_rank() * ((simt::block_size() + simt::warp_width() - 1) / simt::warp_width()) +
-           simt::warp_rank();
+  GPUTM_INLINE std::uint32_t client_warp() const {
+    return simt::block_rank() * env_.shape.warps_in_block() + simt::warp_rank();
   }
 
  public:
@@ -151,24 +147,21 @@ class basic_csmv<Place, With>::transaction {
   /// Algorithm 1. Which lanes of the batch commit before which others is decided by their order, so a lane is in
   /// conflict with a lower one that writes what this one has read or writes. Returns those that go on.
   GPUTM_INLINE simt::mask_t prevalidate(simt::mask_t lanes, simt::mask_t batch, const parts::letter& letter) {
-    const bool mine = batch >> simt::lane() & 1;
-    simt::mask_t rivals = rivals_of(lanes, batch, letter);
-    state me = !mine ? state::aborts : rivals == 0 ? state::commits : state::undecided;
-    for (simt::mask_t rest = batch; rest != 0; rest &= rest - 1) {
-      const std::uint32_t other = simt::lowest(rest);  // all below it have decided, so it has, too
-      const auto its = static_cast<state>(simt::shfl(lanes, static_cast<std::uint32_t>(me), other));
-      if (!(rivals >> other & 1)) continue;
-      if (its == state::commits) me = state::aborts;
-      rivals &= ~(simt::mask_t{1} << other);
-      if (rivals == 0 && me == state::undecided) me = state::commits;
+    const simt::mask_t rivals = rivals_of(lanes, batch, letter);
+    simt::mask_t going = 0, undecided = batch;  // the others give way
+    GPUTM_NO_UNROLL
+    while (undecided != 0) {  // each round decides the lowest of them at least
+      const bool open = undecided >> simt::lane() & 1;
+      going |= simt::ballot(lanes, open && (rivals & (going | undecided)) == 0);
+      undecided &= ~(going | simt::ballot(lanes, open && (rivals & going) != 0));
     }
+    const bool goes = going >> simt::lane() & 1;
     // no batch is larger than the record
     const std::uint32_t entries = layout::record_entries(env_.globals, env_.logs.capacity, env_.shape);
-    const simt::mask_t going = simt::ballot(lanes, me == state::commits);
-    const bool late = me == state::commits && simt::count(simt::below(going)) >= entries;
-    if (mine && me == state::aborts) log_.fail(abort_reason::read_conflict);
+    const bool late = goes && simt::count(simt::below(going)) >= entries;
+    if ((batch >> simt::lane() & 1) && !goes) log_.fail(abort_reason::read_conflict);
     if (late) log_.fail(abort_reason::record_overwritten);
-    return simt::ballot(lanes, me == state::commits && !late);
+    return simt::ballot(lanes, goes && !late);
   }
   /// The lower lanes of the batch that write what this lane's transaction has touched. The lanes show each other
   /// what they write by shuffles: letters of other lanes would cost a latency each.

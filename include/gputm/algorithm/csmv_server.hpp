@@ -50,19 +50,30 @@ struct csmv_layout {
                                                     const launch_shape& s) {
     return {reinterpret_cast<std::uint64_t*>(launch_memory), s.client_warps(), s.warp_width, text_words(c)};
   }
-  // Shared memory before the record: {crew, for each of its warps {table of keys, copies of the batch's letters}}.
-  static GPUTM_INLINE constexpr std::uint32_t table_slots(const parts::log_capacity& c, const launch_shape& s) {
-    return collaborates ? parts::key_table::slots_for(s.warp_width, c.locks()) : 0;
+  // Shared memory before the record: {crew, for each of its warps a desk {table of keys, copies of a batch's letters}}.
+  // The desks take at most half of what a block can have, the copies three quarters of that: else there are none, and
+  // tables for smaller batches.
+  static GPUTM_INLINE constexpr std::size_t desk_limit(const launch_shape& s) {
+    return s.shared_limit / 2 / s.warps_in_block();
   }
-  /// Whether letters are short enough to be copied.
-  static GPUTM_INLINE constexpr bool copies(const parts::log_capacity& c) { return batches && text_words(c) <= 16; }
+  /// Short letters are copied.
+  static GPUTM_INLINE constexpr std::size_t copies_bytes(const parts::log_capacity& c, const launch_shape& s) {
+    const std::size_t bytes = 8 * s.warp_width * std::size_t{parts::letter::words(text_words(c))};
+    return batches && text_words(c) <= 16 && bytes <= desk_limit(s) / 4 * 3 ? bytes : 0;
+  }
+  static GPUTM_INLINE constexpr std::uint32_t table_slots(const parts::log_capacity& c, const launch_shape& s) {
+    if (!collaborates) return 0;
+    std::uint32_t slots = parts::key_table::slots_for(s.warp_width, c.locks());
+    while (slots > 8 && parts::key_table::bytes(slots) + copies_bytes(c, s) > desk_limit(s)) slots /= 2;
+    return slots;
+  }
   static GPUTM_INLINE constexpr std::size_t desk_bytes(const parts::log_capacity& c, const launch_shape& s) {
-    return parts::key_table::bytes(table_slots(c, s)) +
-           (copies(c) ? 8 * s.warp_width * std::size_t{parts::letter::words(text_words(c))} : 0);
+    return parts::key_table::bytes(table_slots(c, s)) + copies_bytes(c, s);
   }
   static GPUTM_INLINE constexpr std::size_t crew_bytes(const parts::log_capacity& c, const launch_shape& s) {
     return parts::server_crew::bytes(s.warps_in_block()) + s.warps_in_block() * desk_bytes(c, s);
   }
+  /// Of this warp.
   static GPUTM_INLINE std::byte* desk(const server_environment<csmv_globals>& env) {
     return simt::dynamic_shared() + parts::server_crew::bytes(env.shape.warps_in_block()) +
            simt::warp_rank() * desk_bytes(env.capacity, env.shape);
@@ -70,10 +81,10 @@ struct csmv_layout {
   static GPUTM_INLINE parts::key_table table(const server_environment<csmv_globals>& env) {
     return {desk(env), table_slots(env.capacity, env.shape)};
   }
-  static GPUTM_INLINE parts::letter copy(const server_environment<csmv_globals>& env, std::uint32_t lane) {
-    auto* first =
-        reinterpret_cast<std::uint64_t*>(desk(env) + parts::key_table::bytes(table_slots(env.capacity, env.shape)));
-    return {first + lane, env.shape.warp_width};
+  /// Of all lanes' letters; null without.
+  static GPUTM_INLINE std::uint64_t* copies(const server_environment<csmv_globals>& env) {
+    if (copies_bytes(env.capacity, env.shape) == 0) return nullptr;
+    return reinterpret_cast<std::uint64_t*>(desk(env) + parts::key_table::bytes(table_slots(env.capacity, env.shape)));
   }
   static constexpr std::size_t record_head = 16;
   /// Shared memory of one entry.
@@ -113,7 +124,9 @@ class csmv_server {
   const parts::commit_channel channel_;
   const typename Layout::record_type record_;
   const parts::time_stamp time_;
-  const std::uint32_t lanes_;  // of this warp: any number serves batches of any number
+  const parts::key_table table_;  // of this warp, for its largest batch
+  std::uint64_t* const copies_;   // of a batch's letters; null where they are not copied
+  const std::uint32_t lanes_;     // of this warp: any number serves batches of any number
 
   /// What has become of a batch so far; the same in every lane.
   struct fates {
@@ -130,12 +143,14 @@ class csmv_server {
         channel_(Layout::channel(env.launch_memory, env.capacity, env.shape)),
         record_(Layout::record(env)),
         time_(*env.globals.time),
+        table_(Layout::table(env)),
+        copies_(Layout::copies(env)),
         lanes_(simt::count(simt::ballot(all, true))) {}
 
   /// Every thread of the block calls it.
   GPUTM_INLINE void serve() const {
     const parts::server_crew crew(reinterpret_cast<std::uint32_t*>(simt::dynamic_shared()), channel_,
-                                  env_.shape.client_threads());
+                                  env_.shape.warps_in_block(), env_.shape.client_threads());
     crew.open();
     record_.open(time_.snapshot(), simt::thread_rank(), simt::block_size());  // nobody commits without the server
     simt::sync_block();
@@ -154,21 +169,19 @@ class csmv_server {
     take_copies(warp, batch);
     fates f{batch};
     std::uint64_t checked = 0, last;  // the live ones have been held against the entries up to `checked`
-    [[maybe_unused]] bool tabled = false;
-    if constexpr (Layout::collaborates) tabled = gather(warp, batch, checked);
+    const parts::key_table table = Layout::collaborates ? gather(warp, batch, checked) : table_.for_keys(0);
     do {
       last = simt::shfl(all, record_.last(), 0);
       if constexpr (!Layout::collaborates)
         validate_apart(warp, f, checked, last);
-      else if (tabled)
-        validate_batch(warp, f, checked, last);
+      else if (table.usable())
+        validate_batch(table, warp, f, checked, last);
       else
         validate_together(warp, f, checked, last);
       checked = checked > last ? checked : last;
     } while (f.live != 0 && !reserve(last, simt::count(f.live)));
     if (simt::lane() == 0) watch.lap(env_.control, phase::validation, simt::count(batch));
-    for (std::uint32_t t = simt::lane(); t < simt::warp_width(); t += lanes_)
-      if (batch >> t & 1) conclude(channel_.of(warp, t), text_of(warp, t), t, f, last);
+    each_of(batch, [&](std::uint32_t t) { conclude(channel_.of(warp, t), text_of(warp, t), t, f, last); });
     simt::sync_warp(all);  // the release in complete() covers what all lanes have filled in
     if (simt::lane() == 0 && f.live != 0) record_.complete(last + 1, last + simt::count(f.live));
     if (simt::lane() == 0) watch.lap(env_.control, phase::record_insert, simt::count(batch));
@@ -189,13 +202,14 @@ class csmv_server {
   }
   /// Letters are read several times, and other warps' acquires empty the cache: short ones are copied first.
   GPUTM_INLINE void take_copies(std::uint32_t warp, simt::mask_t batch) const {
-    if (!Layout::copies(env_.capacity)) return;
-    each_of(batch, [&](std::uint32_t t) { channel_.of(warp, t).copy_to(Layout::copy(env_, t)); });
+    if (!copies_) return;
+    each_of(batch, [&](std::uint32_t t) { channel_.of(warp, t).copy_to(copy(t)); });
     simt::sync_warp(all);
   }
+  GPUTM_INLINE parts::letter copy(std::uint32_t t) const { return {copies_ + t, env_.shape.warp_width}; }
   /// What lane `t` of the client warp asks for.
   GPUTM_INLINE parts::letter text_of(std::uint32_t warp, std::uint32_t t) const {
-    return Layout::copies(env_.capacity) ? Layout::copy(env_, t) : channel_.of(warp, t);
+    return copies_ ? copy(t) : channel_.of(warp, t);
   }
   GPUTM_INLINE void insert(const parts::letter& l, std::uint64_t stamp) const {
     const std::uint32_t written = l.written();
@@ -206,9 +220,8 @@ class csmv_server {
   }
 
   // ---- collaborative validation of a batch at a time
-  /// Puts the keys of the batch into the table, if they fit; `oldest`: of its snapshots.
-  GPUTM_INLINE bool gather(std::uint32_t warp, simt::mask_t batch, std::uint64_t& oldest) const {
-    const parts::key_table table = Layout::table(env_);
+  /// Puts the keys of the batch into a table, without slots if they do not fit; `oldest`: of its snapshots.
+  GPUTM_INLINE parts::key_table gather(std::uint32_t warp, simt::mask_t batch, std::uint64_t& oldest) const {
     std::uint32_t keys = 0;
     std::uint64_t first = ~std::uint64_t{0};
     each_of(batch, [&](std::uint32_t t) {
@@ -217,7 +230,8 @@ class csmv_server {
       if (l.snapshot() < first) first = l.snapshot();
     });
     keys = simt::reduce_unordered(all, keys, [](std::uint32_t a, std::uint32_t b) { return a + b; });
-    if (!table.fits(keys)) return false;
+    const parts::key_table table = table_.for_keys(keys);
+    if (!table.usable()) return table;
     oldest = simt::reduce_unordered(all, first, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
     table.clear(simt::lane(), lanes_);
     simt::sync_warp(all);
@@ -226,7 +240,7 @@ class csmv_server {
       for (std::uint32_t i = 0; i < l.keys(); ++i) table.add(l.read(i), t);
     });
     simt::sync_warp(all);
-    return true;
+    return table;
   }
   /// Calls visit(t) for this lane's transactions among `batch`.
   template <class Visit>
@@ -243,9 +257,9 @@ class csmv_server {
   }
   /// Holds each entry after `checked` up to `last` against the whole batch. Fences cost more than everything else
   /// here, so there is one before, and one after all of it.
-  GPUTM_INLINE void validate_batch(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
+  GPUTM_INLINE void validate_batch(const parts::key_table& table, std::uint32_t warp, fates& f, std::uint64_t checked,
+                                   std::uint64_t last) const {
     if (last <= checked) return;
-    const parts::key_table table = Layout::table(env_);
     simt::mask_t gone = 0, conflict = 0;
     if (last - checked > record_.entries()) {
       checked = last - record_.entries();
@@ -262,7 +276,7 @@ class csmv_server {
                        [&](unsigned i, std::uint64_t key) { suspects |= std::uint32_t{table.perhaps(key)} << i; });
       for (; suspects != 0; suspects &= suspects - 1) {
         const std::uint64_t back = k + std::uint64_t{lanes_} * simt::lowest(suspects);
-        if (checked + back < last) conflict |= conflicts_of(warp, f.live, last - back);
+        if (checked + back < last) conflict |= conflicts_of(table, warp, f.live, last - back);
       }
       slot[0] = record_.back(slot[at_once - 1], lanes_);
     }
@@ -274,8 +288,8 @@ class csmv_server {
   }
 
   /// Who of `live` is in conflict with the commit `stamp`.
-  GPUTM_INLINE simt::mask_t conflicts_of(std::uint32_t warp, simt::mask_t live, std::uint64_t stamp) const {
-    const parts::key_table table = Layout::table(env_);
+  GPUTM_INLINE simt::mask_t conflicts_of(const parts::key_table& table, std::uint32_t warp, simt::mask_t live,
+                                         std::uint64_t stamp) const {
     const std::uint32_t slot[] = {record_.slot_of(stamp)};
     simt::mask_t hit = 0;
     record_.each_key(slot, [&](unsigned, std::uint64_t key) { hit |= table.owners(key); });
@@ -321,8 +335,7 @@ class csmv_server {
 
   // ---- clients and server only: each lane commits transactions of its own, as JVSTM-GPU does
   GPUTM_INLINE void commit_one_by_one(std::uint32_t warp, simt::mask_t batch) const {
-    for (std::uint32_t t = simt::lane(); t < simt::warp_width(); t += lanes_)
-      if (batch >> t & 1) commit_alone(channel_.of(warp, t));
+    each_of(batch, [&](std::uint32_t t) { commit_alone(channel_.of(warp, t)); });
   }
   GPUTM_INLINE void commit_alone(const parts::letter& l) const {
     std::uint64_t checked = l.snapshot();

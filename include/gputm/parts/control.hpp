@@ -54,6 +54,7 @@ struct control {
   std::uint64_t a, b;
   std::uint64_t input;                   ///< number of the input, or of the call in a user kernel
   std::uint64_t retry_head, retry_tail;  ///< tickets of the queue of inputs that asked for a retry
+  std::int64_t retry_ready;              ///< how many are in it
   counter_block counters[counter_slots];
 };
 

@@ -53,7 +53,14 @@ class key_table {
         bitmap_(owners_ + slots),
         slots_(slots) {}
 
-  GPUTM_INLINE bool fits(std::uint32_t keys) const { return 2 * std::uint64_t{keys} <= slots_; }
+  /// The part of it that one batch of `keys` keys uses, so that no more than that has to be cleared; without slots if
+  /// they do not fit.
+  GPUTM_INLINE key_table for_keys(std::uint32_t keys) const {
+    std::uint32_t slots = 8;
+    while (slots < 2 * std::uint64_t{keys} && slots < slots_) slots *= 2;
+    return {reinterpret_cast<std::byte*>(keys_), 2 * std::uint64_t{keys} <= slots_ ? slots : 0};
+  }
+  GPUTM_INLINE bool usable() const { return slots_ != 0; }
 
   /// All of `lanes` lanes of the warp call it; then sync_warp. Relaxed, here and below: that orders it.
   GPUTM_INLINE void clear(std::uint32_t lane, std::uint32_t lanes) const {

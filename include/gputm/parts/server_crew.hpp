@@ -18,13 +18,11 @@ class server_crew {
 
   std::uint32_t* words_;  // in shared memory: {closed, then what each worker warp has to do}
   commit_channel channel_;
+  std::uint32_t warps_;
   std::uint64_t clients_;
 
   GPUTM_INLINE std::uint32_t& closed() const { return words_[0]; }
   GPUTM_INLINE std::uint32_t& slot(std::uint32_t warp) const { return words_[1 + warp]; }
-  static GPUTM_INLINE std::uint32_t warps() {
-    return (simt::block_size() + simt::warp_width() - 1) / simt::warp_width();
-  }
 
   /// The client warps that one receiving lane watches, and what it has found there.
   struct watch {
@@ -96,7 +94,9 @@ class server_crew {
       if (found == none) found = mine.find(channel_);
       const simt::mask_t finders = simt::ballot(simt::full_mask, found != none);
       if (finders != 0) {
-        if (hand_over(finders, found, turn)) found = none;
+        const bool went = hand_over(finders, found, turn++);
+        if (went) found = none;
+        if (simt::any(simt::full_mask, went)) continue;
       } else if (simt::any(simt::full_mask, simt::lane() == 0 && channel_.all_left(clients_))) {
         break;
       }
@@ -104,17 +104,18 @@ class server_crew {
     }
     if (simt::lane() == 0) simt::atomic<block>(closed()).store(1, order::relaxed);
   }
-  /// Gives batches of the finders to idle workers; whether this lane's has gone. Lanes take turns: `turn` is the
-  /// first that is served.
-  GPUTM_INLINE bool hand_over(simt::mask_t finders, std::uint32_t found, std::uint32_t& turn) const {
-    const std::uint32_t lanes = simt::count(simt::ballot(simt::full_mask, true)), workers = warps() - 1;
+  /// Gives batches of the finders to idle workers; whether this lane's has gone. Lanes and workers take turns at being
+  /// the first; a narrow warp sees some of the workers at a time.
+  GPUTM_INLINE bool hand_over(simt::mask_t finders, std::uint32_t found, std::uint32_t turn) const {
+    const std::uint32_t lanes = simt::count(simt::ballot(simt::full_mask, true)), workers = warps_ - 1;
+    const std::uint32_t first = turn % lanes;  // of the lanes
     const std::uint32_t worker = 1 + (turn + simt::lane()) % workers;
     const bool free = simt::lane() < workers && simt::atomic<block>(slot(worker)).load(order::relaxed) == none;
     const simt::mask_t idle = simt::ballot(simt::full_mask, free);
-    // the k-th finder, from `turn` on, gives to the k-th idle worker
-    const simt::mask_t early = finders & ~((simt::mask_t{1} << turn) - 1);
-    const std::uint32_t mine =
-        simt::lane() >= turn ? simt::count(simt::below(early)) : simt::count(early) + simt::count(simt::below(finders));
+    // the k-th finder, from `first` on, gives to the k-th idle worker
+    const simt::mask_t early = finders & ~((simt::mask_t{1} << first) - 1);
+    const std::uint32_t mine = simt::lane() >= first ? simt::count(simt::below(early))
+                                                     : simt::count(early) + simt::count(simt::below(finders));
     const bool goes = found != none && mine < simt::count(idle);
     simt::mask_t rest = idle;
     for (std::uint32_t k = 0; goes && k < mine; ++k) rest &= rest - 1;
@@ -122,9 +123,7 @@ class server_crew {
     // release: pairs with the acquire in next_batch(): it carries the acquire in take() on. A CAS: the look above
     // may have been at an old value.
     std::uint32_t nothing = none;
-    const bool went = goes && simt::atomic<block>(slot(to)).compare_exchange(nothing, found, order::release);
-    turn = (turn + 1) % lanes;
-    return went;
+    return goes && simt::atomic<block>(slot(to)).compare_exchange(nothing, found, order::release);
   }
 
   template <class Handle>
@@ -151,18 +150,19 @@ class server_crew {
  public:
   static GPUTM_INLINE constexpr std::size_t bytes(std::uint32_t warps) { return (1 + warps + 1) / 2 * 8; }
 
-  /// `words`: bytes() of shared memory; `clients`: client threads of the launch.
-  GPUTM_INLINE server_crew(std::uint32_t* words, const commit_channel& channel, std::uint64_t clients)
-      : words_(words), channel_(channel), clients_(clients) {}
+  /// `words`: bytes() of shared memory; `warps`: of this block; `clients`: client threads of the launch.
+  GPUTM_INLINE server_crew(std::uint32_t* words, const commit_channel& channel, std::uint32_t warps,
+                           std::uint64_t clients)
+      : words_(words), channel_(channel), warps_(warps), clients_(clients) {}
 
   /// Every thread of the block calls it; then a barrier.
   GPUTM_INLINE void open() const {
-    for (std::uint32_t k = simt::thread_rank(); k < 1 + warps(); k += simt::block_size()) words_[k] = 0;
+    for (std::uint32_t k = simt::thread_rank(); k < 1 + warps_; k += simt::block_size()) words_[k] = 0;
   }
   /// Every thread of the block calls it. handle(warp, leader, batch) is called by all lanes of a warp.
   template <class Handle>
   GPUTM_INLINE void run(const Handle& handle) const {
-    if (warps() == 1)
+    if (warps_ == 1)
       receive_and_work(handle);
     else if (simt::warp_rank() == 0)
       receive();
