@@ -56,9 +56,10 @@ class key_table {
   /// The part of it that one batch of `keys` keys uses, so that no more than that has to be cleared; without slots if
   /// they do not fit.
   GPUTM_INLINE key_table for_keys(std::uint32_t keys) const {
-    std::uint32_t slots = 8;
-    while (slots < 2 * std::uint64_t{keys} && slots < slots_) slots *= 2;
-    return {reinterpret_cast<std::byte*>(keys_), 2 * std::uint64_t{keys} <= slots_ ? slots : 0};
+    key_table part = *this;
+    for (part.slots_ = 8; part.slots_ < 2 * std::uint64_t{keys} && part.slots_ < slots_;) part.slots_ *= 2;
+    if (part.slots_ < 2 * std::uint64_t{keys} || part.slots_ > slots_) part.slots_ = 0;
+    return part;
   }
   GPUTM_INLINE bool usable() const { return slots_ != 0; }
 
