@@ -30,6 +30,7 @@ memory_options memory_of(const point& p) {
   o.words_per_lock = p.whole32("words-per-lock");
   if (p.has("versions")) o.versions = p.whole32("versions");
   if (p.has("record")) o.record_entries = p.whole32("record");
+  if (p.has("servers")) o.servers = p.whole32("servers");
   return o;
 }
 
@@ -38,6 +39,9 @@ setting words_per_lock() {
 }
 setting versions() {
   return whole_setting("versions", "", 2, any32, "versions of each element, of multi-version algorithms");
+}
+setting servers() {
+  return whole_setting("servers", "", 1, 64, "server blocks, of algorithms that can have several");
 }
 setting record() {
   return whole_setting("record", "", 2, any32, "entries of the commit record, of multi-version algorithms");
@@ -56,6 +60,7 @@ std::vector<setting> bank_settings() {
       words_per_lock(),
       versions(),
       record(),
+      servers(),
       whole_setting("read-capacity", "", 1, most_entries, "the same as --reads"),
   };
 }
@@ -89,6 +94,7 @@ std::vector<setting> producer_consumer_settings() {
       words_per_lock(),
       versions(),
       record(),
+      servers(),
   };
 }
 std::string producer_consumer_why_not(const algorithm_entry& a) {
@@ -123,6 +129,7 @@ std::vector<setting> memcached_settings() {
       words_per_lock(),
       versions(),
       record(),
+      servers(),
   };
 }
 std::string memcached_why_not(const algorithm_entry& a) { return a.memcached ? "" : "it runs the bank only"; }

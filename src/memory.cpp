@@ -30,6 +30,10 @@ memory_core::memory_core(gputm::device d, std::size_t global_bytes, memory_optio
                            std::to_string(options.record_entries) + " record entries: at least 2 of each");
   if (options.versions > 65'535)
     throw invalid_argument("a memory with " + std::to_string(options.versions) + " versions: the limit is 65535");
+  if (options.servers == 0)
+    throw invalid_argument(
+        "a memory with 0 servers: at least 1, of which every launch of an algorithm with several "
+        "gets as many blocks");
   do {
     table_.memory = ++memories & 0xffffffu;
   } while (table_.memory == 0);  // the number of a default-constructed array

@@ -75,7 +75,9 @@ launch_config resolve(const memory<A>& tm, launch_config config, std::uint64_t w
                             " threads of this kernel needs more registers than a multiprocessor of " + d->name() +
                             " has; use fewer threads, 512 at most");
   if (limit == 0)
-    throw grid_not_resident("there is no room on " + d->name() + " for a block beside the server of " + A::name);
+    throw grid_not_resident("there is no room on " + d->name() + " for a block beside " +
+                            std::to_string(shape.servers) + (shape.servers == 1 ? " server of " : " servers of ") +
+                            A::name);
   if (config.blocks == 0) {
     const std::uint64_t useful = std::max<std::uint64_t>(1, (work + config.threads - 1) / config.threads);
     const std::uint32_t most = d.is_host() ? std::min(limit, 4 * d->multiprocessors()) : limit;

@@ -37,7 +37,7 @@ template <class A>
 launch_shape shape_of(const gputm::device& d, const memory_options& o, const launch_config& c) {
   launch_shape s{c.blocks, 0, c.threads, d->warp_width()};
   s.shared_limit = static_cast<std::uint32_t>(d->shared_bytes_of_block());
-  if constexpr (A::traits.needs_server) s.servers = A::server_blocks;
+  if constexpr (A::traits.needs_server) s.servers = A::servers(o);
   const parts::log_capacity sizes{c.capacity.reads, c.capacity.writes};
   if constexpr (requires { A::shared_bytes(o, sizes, s); })
     s.shared_bytes = checked_shared_bytes(A::name, A::shared_bytes(o, sizes, s), c.capacity.writes, *d);

@@ -33,6 +33,8 @@ struct memory_options {
   std::uint32_t versions = 10;          ///< multi-version: versions kept of each element, at least 2
   std::uint32_t record_entries = 1024;  ///< multi-version: commits that the record keeps, at least 2
 
+  std::uint32_t servers = 2;  ///< server blocks, of an algorithm that can have several: at least 1
+
   /// log2 of words_per_lock.
   constexpr std::uint32_t lock_shift() const { return static_cast<std::uint32_t>(std::countr_zero(words_per_lock)); }
 };
@@ -121,7 +123,7 @@ concept MemoryKind = requires(std::byte* p, const memory_options& o) {
 ///   launch_bytes(options, capacity, shape)                         on it
 ///   shared_bytes(options, capacity, shape)  optional: dynamic shared memory of a block; more than shape.shared_limit
 ///                               if it needs more at least
-/// One that needs servers: server_blocks, how many; serve(server_environment), which every thread of those blocks
+/// One that needs servers: servers(options), how many; serve(server_environment), which every thread of those blocks
 /// calls and which returns when all client threads have called their transaction's leave().
 template <class A>
 concept Algorithm = MemoryKind<A> && StmTransaction<typename A::template transaction<2>> &&

@@ -33,10 +33,14 @@ struct basic_csmv {
                                       : With == csmv_mechanisms::client_server_only ? "csmv_only_cs"
                                       : Place == record_place::shared               ? "csmv_sh"
                                       : Place == record_place::stamps_shared        ? "csmv_ts"
+                                      : Place == record_place::replicated           ? "csmv_replicated"
                                                                                     : "csmv_gb";
   static constexpr algorithm_traits traits{
       .opaque = true, .multi_version = true, .needs_server = true, .warp_collective = true, .logs_read_only = false};
-  static constexpr std::uint32_t server_blocks = 1;
+  /// Server blocks of a launch.
+  static constexpr std::uint32_t servers(const memory_options& o) {
+    return Place == record_place::replicated ? o.servers : 1;
+  }
 
   using globals = csmv_globals;
   using layout = csmv_layout<Place, With>;
@@ -208,12 +212,14 @@ using csmv_sh = basic_csmv<record_place::shared, csmv_mechanisms::all>;
 using csmv_ts = basic_csmv<record_place::stamps_shared, csmv_mechanisms::all>;
 /// All of it in global memory.
 using csmv_gb = basic_csmv<record_place::global, csmv_mechanisms::all>;
+/// Several servers (memory_options::servers): each holds transactions against a copy of its own of the record.
+using csmv_replicated = basic_csmv<record_place::replicated, csmv_mechanisms::all>;
 /// Ablation: each lane of a worker warp validates a transaction of its own.
 using csmv_no_cv = basic_csmv<record_place::shared, csmv_mechanisms::no_collaboration>;
 /// Ablation: clients and server, and nothing else: no pre-validation, no batches, the server writes back.
 using csmv_only_cs = basic_csmv<record_place::shared, csmv_mechanisms::client_server_only>;
 
 static_assert(Algorithm<csmv_sh> && Algorithm<csmv_ts> && Algorithm<csmv_gb>);
-static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs>);
+static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs> && Algorithm<csmv_replicated>);
 
 }  // namespace gputm::algorithm

@@ -8,19 +8,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "gputm/algorithm/concept.hpp"
 #include "gputm/parts/commit_channel.hpp"
 #include "gputm/parts/commit_record.hpp"
 #include "gputm/parts/key_table.hpp"
+#include "gputm/parts/replicated_record.hpp"
 #include "gputm/parts/server_crew.hpp"
 #include "gputm/parts/time_stamp.hpp"
 #include "gputm/parts/version_ring.hpp"
 
 namespace gputm::algorithm {
 
-/// Where the record is: all of it in shared memory; its stamps; nothing (thesis: sh, ts, gb).
-enum class record_place : std::uint8_t { shared, stamps_shared, global };
+/// Where the record is: all of it in shared memory; its stamps; nothing (thesis: sh, ts, gb); or in global memory with
+/// a copy in the shared memory of each of several servers (thesis section 6.1).
+enum class record_place : std::uint8_t { shared, stamps_shared, global, replicated };
 /// What the ablations of thesis section 5.3 leave out: collaborative validation (noCV); that, pre-validation,
 /// batched insertion and client-side write-back (onlyCS).
 enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only };
@@ -36,8 +39,10 @@ template <record_place Place, csmv_mechanisms With>
 struct csmv_layout {
   static constexpr bool batches = With != csmv_mechanisms::client_server_only;
   static constexpr bool collaborates = With == csmv_mechanisms::all;
-  /// The server block alone uses the record, wherever it is.
-  using record_type = parts::commit_record<simt::scope::block>;
+  /// The server block alone uses a record that is not replicated, wherever it is.
+  using block_record = parts::commit_record<simt::scope::block>;
+  using grid_record = parts::commit_record<simt::scope::device>;
+  using record_type = std::conditional_t<Place == record_place::replicated, parts::replicated_record, block_record>;
 
   /// Words of a letter's text: keys; where the server writes back, element, size and value of every write, too.
   static GPUTM_INLINE constexpr std::uint32_t text_words(const parts::log_capacity& c) {
@@ -89,12 +94,14 @@ struct csmv_layout {
   static constexpr std::size_t record_head = 16;
   /// Shared memory of one entry.
   static GPUTM_INLINE constexpr std::size_t entry_bytes(const parts::log_capacity& c) {
-    return Place == record_place::shared ? 8 * (2 + std::size_t{c.writes}) : Place == record_place::global ? 0 : 8;
+    return Place == record_place::global          ? 0
+           : Place == record_place::stamps_shared ? 8
+                                                  : 8 * (2 + std::size_t{c.writes});
   }
   static constexpr std::size_t global_record_bytes(std::uint32_t entries, const parts::log_capacity& c) {
-    return Place == record_place::shared   ? 0
-           : Place == record_place::global ? record_type::bytes(entries, c.writes)
-                                           : record_type::key_bytes(entries, c.writes);
+    return Place == record_place::shared          ? 0
+           : Place == record_place::stamps_shared ? block_record::key_bytes(entries, c.writes)
+                                                  : block_record::bytes(entries, c.writes);
   }
   /// Entries of this launch's record: what shared_bytes() has found room for.
   static GPUTM_INLINE std::uint32_t record_entries(const csmv_globals& g, const parts::log_capacity& c,
@@ -110,7 +117,9 @@ struct csmv_layout {
         parts::commit_channel::bytes(env.shape.client_warps(), env.shape.warp_width, text_words(env.capacity)));
     if constexpr (Place == record_place::shared) return {shared, entries, keys};
     if constexpr (Place == record_place::global) return {global, entries, keys};
-    return {shared, global, entries, keys};
+    if constexpr (Place == record_place::stamps_shared) return {shared, global, entries, keys};
+    if constexpr (Place == record_place::replicated)
+      return {block_record(shared, entries, keys), grid_record(global, env.globals.record_entries, keys)};
   }
 };
 
@@ -149,10 +158,14 @@ class csmv_server {
 
   /// Every thread of the block calls it.
   GPUTM_INLINE void serve() const {
+    const parts::server_rank rank{simt::block_rank() - env_.shape.clients, env_.shape.servers};
     const parts::server_crew crew(reinterpret_cast<std::uint32_t*>(simt::dynamic_shared()), channel_,
-                                  env_.shape.warps_in_block(), env_.shape.client_threads());
+                                  env_.shape.warps_in_block(), env_.shape.client_threads(), rank);
     crew.open();
-    record_.open(time_.snapshot(), simt::thread_rank(), simt::block_size());  // nobody commits without the server
+    // nobody commits before all servers have met
+    record_.open(time_.snapshot(), rank.number == 0, simt::thread_rank(), simt::block_size());
+    simt::sync_block();
+    if (simt::thread_rank() == 0) channel_.meet(rank.of);
     simt::sync_block();
     crew.run([this](std::uint32_t warp, std::uint32_t, simt::mask_t batch) {
       if constexpr (Layout::batches)
@@ -265,7 +278,7 @@ class csmv_server {
       checked = last - record_.entries();
       gone = older(warp, f.live, checked);
     }
-    record_.wait_until_complete(last);
+    record_.prepare(last, simt::lane(), lanes_);
     constexpr std::uint32_t at_once = 4;
     std::uint32_t slot[at_once] = {record_.back(record_.slot_of(last), simt::lane())};
     for (std::uint64_t k = simt::lane(); checked + k < last; k += at_once * lanes_) {
@@ -298,6 +311,7 @@ class csmv_server {
 
   // ---- algorithm 2: one transaction after another, its entries spread over the lanes
   GPUTM_INLINE void validate_together(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
+    record_.prepare(last, simt::lane(), lanes_);
     for (simt::mask_t rest = f.live; rest != 0; rest &= rest - 1) {
       const std::uint32_t t = simt::lowest(rest);
       const found mine = hold(text_of(warp, t), checked, last, simt::lane(), lanes_);

@@ -3,7 +3,8 @@
 // which is written into the letters. Several groups of one warp may be waiting at once: they share no lane, so
 // each has a leader of its own. Belongs to one launch; all zero at first, and again after it.
 //
-//   {threads that have left} {flags: a word for each client warp} {letters: word k of lane l at k * width + l}
+//   {client threads that have left, servers that are open, servers that are done} {flags: a word for each client warp}
+//   {letters: word k of lane l at k * width + l}
 #pragma once
 
 #include <cstddef>
@@ -74,22 +75,26 @@ class letter {
 /// Trivially copyable.
 class commit_channel {
   using order = simt::order;
+  static constexpr std::uint32_t head = 3;
   std::uint64_t* words_;
   std::uint32_t warps_, width_, letter_words_;
 
-  GPUTM_INLINE std::uint64_t& flags_of(std::uint32_t warp) const { return words_[1 + warp]; }
+  GPUTM_INLINE std::uint64_t& left() const { return words_[0]; }
+  GPUTM_INLINE std::uint64_t& open() const { return words_[1]; }
+  GPUTM_INLINE std::uint64_t& done() const { return words_[2]; }
+  GPUTM_INLINE std::uint64_t& flags_of(std::uint32_t warp) const { return words_[head + warp]; }
 
  public:
   /// For letters of `text` words.
   static GPUTM_INLINE constexpr std::size_t bytes(std::uint32_t warps, std::uint32_t width, std::uint32_t text) {
-    return 8 * (1 + warps + std::size_t{warps} * width * letter::words(text));
+    return 8 * (head + warps + std::size_t{warps} * width * letter::words(text));
   }
   GPUTM_INLINE commit_channel(std::uint64_t* words, std::uint32_t warps, std::uint32_t width, std::uint32_t text)
       : words_(words), warps_(warps), width_(width), letter_words_(letter::words(text)) {}
 
   GPUTM_INLINE std::uint32_t warps() const { return warps_; }
   GPUTM_INLINE letter of(std::uint32_t warp, std::uint32_t lane) const {
-    return {words_ + 1 + warps_ + std::size_t{warp} * width_ * letter_words_ + lane, width_};
+    return {words_ + head + warps_ + std::size_t{warp} * width_ * letter_words_ + lane, width_};
   }
 
   /// Sends the letters that the lanes of `batch` have written, and waits for the answers. All of `lanes` call it.
@@ -111,7 +116,7 @@ class commit_channel {
   }
   /// This client thread sends no more.
   GPUTM_INLINE void leave() const {
-    simt::atomic(words_[0]).fetch_add(1, order::relaxed);  // says nothing about other words
+    simt::atomic(left()).fetch_add(1, order::relaxed);  // says nothing about other words
   }
 
   // ---- the server's side ------------------------------------------------------------------------
@@ -131,10 +136,23 @@ class commit_channel {
     simt::atomic(of(warp, leader).answered()).store(1, order::release);
   }
   GPUTM_INLINE bool all_left(std::uint64_t threads) const {
-    return simt::atomic(words_[0]).load(order::relaxed) == threads;
+    return simt::atomic(left()).load(order::relaxed) == threads;
   }
-  /// After the last client has left: as it was before the first.
-  GPUTM_INLINE void reset() const { simt::atomic(words_[0]).store(0, order::relaxed); }
+  /// One thread of each of several servers: waits until all of them are here.
+  GPUTM_INLINE void meet(std::uint32_t servers) const {
+    if (servers == 1) return;
+    // acq_rel and acquire: what each server has done before, all see after it
+    simt::atomic(open()).fetch_add(1, order::acq_rel);
+    while (simt::atomic(open()).load(order::acquire) < servers) simt::backoff(32);
+  }
+  /// One thread of each server, after the last client has left. The last one makes all as it was before the first.
+  GPUTM_INLINE void close(std::uint32_t servers) const {
+    // acq_rel: nobody looks at the words below any more
+    if (simt::atomic(done()).fetch_add(1, order::acq_rel) + 1 < servers) return;
+    simt::atomic(left()).store(0, order::relaxed);
+    simt::atomic(open()).store(0, order::relaxed);
+    simt::atomic(done()).store(0, order::relaxed);
+  }
 };
 
 }  // namespace gputm::parts

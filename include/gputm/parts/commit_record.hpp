@@ -48,8 +48,8 @@ class commit_record {
   GPUTM_INLINE std::uint32_t entries() const { return entries_; }
 
   /// Makes a record of uninitialised memory, in which the commits up to `last` have been. `threads` threads call
-  /// it, each with its rank; then a barrier.
-  GPUTM_INLINE void open(std::uint64_t last, std::uint32_t rank, std::uint32_t threads) const {
+  /// it, each with its rank; then a barrier. Of several servers the `first` makes what they share: here nothing.
+  GPUTM_INLINE void open(std::uint64_t last, bool, std::uint32_t rank, std::uint32_t threads) const {
     if (rank == 0)
       words_[0] = words_[1] = last;  // plain: the barrier orders it, and a thousand scheduling points show nothing
     for (std::uint32_t slot = rank; slot < entries_; slot += threads) {
@@ -124,27 +124,35 @@ class commit_record {
   GPUTM_INLINE void wait_until_complete(std::uint64_t last) const {
     while (simt::atomic<S>(words_[1]).load(order::acquire) < last) simt::backoff(32);
   }
+  /// Called by all lanes of a warp before they look at entries up to `last`.
+  GPUTM_INLINE void prepare(std::uint64_t last, std::uint32_t, std::uint32_t) const { wait_until_complete(last); }
   /// Calls visit(i, key) for the keys of N complete entries, latencies overlapping, and 0 where one has fewer. What it
   /// sees counts only if overwritten_up_to() says so.
   template <std::size_t N, class Visit>
   GPUTM_INLINE void each_key(const std::uint32_t (&slot)[N], Visit visit) const {
     std::uint32_t count[N], most = 0;
     GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i)
-      count[i] = static_cast<std::uint32_t>(simt::atomic<S>(keys_of(slot[i])[0]).load(order::relaxed));
+    for (unsigned i = 0; i < N; ++i) count[i] = keys(slot[i]);
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) most = count[i] > most ? count[i] : most;
-    if (most > keys_) most = keys_;  // one that is being overwritten says anything
     GPUTM_NO_UNROLL
     for (std::uint32_t k = 0; k < most; ++k) {
       std::uint64_t key[N];
       GPUTM_UNROLL
-      for (unsigned i = 0; i < N; ++i) key[i] = simt::atomic<S>(keys_of(slot[i])[1 + k]).load(order::relaxed);
+      for (unsigned i = 0; i < N; ++i) key[i] = this->key(slot[i], k);
       GPUTM_UNROLL
       for (unsigned i = 0; i < N; ++i) visit(i, k < count[i] ? key[i] : 0);
     }
   }
-  /// The last commit whose entry may have been overwritten before each_key() was called.
+  /// One of them: how many keys it has, and which.
+  GPUTM_INLINE std::uint32_t keys(std::uint32_t slot) const {
+    const auto count = static_cast<std::uint32_t>(simt::atomic<S>(keys_of(slot)[0]).load(order::relaxed));
+    return count < keys_ ? count : keys_;  // one that is being overwritten says anything
+  }
+  GPUTM_INLINE std::uint64_t key(std::uint32_t slot, std::uint32_t k) const {
+    return simt::atomic<S>(keys_of(slot)[1 + k]).load(order::relaxed);
+  }
+  /// The last commit whose entry may have been overwritten before its keys were looked at.
   GPUTM_INLINE std::uint64_t overwritten_up_to() const {
     // acquire: pairs with the release fence in fill(): a reader that has seen a new key sees its place taken
     simt::fence<S>(order::acquire);

@@ -1,6 +1,7 @@
 // Floor 2: how the warps of a server block share its work. With several warps, the first receives: each of its
 // lanes watches some of the client warps, and hands every batch to a worker warp that is idle. A block of one
-// warp does both by turns, and so does a block of one thread. They stop when every client thread has left.
+// warp does both by turns, and so does a block of one thread. They stop when every client thread has left. Several
+// servers have client warps each of their own.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,11 @@
 
 namespace gputm::parts {
 
+/// One of several servers.
+struct server_rank {
+  std::uint32_t number = 0, of = 1;
+};
+
 class server_crew {
   using order = simt::order;
   static constexpr simt::scope block = simt::scope::block;
@@ -20,6 +26,7 @@ class server_crew {
   commit_channel channel_;
   std::uint32_t warps_;
   std::uint64_t clients_;
+  server_rank rank_;
 
   GPUTM_INLINE std::uint32_t& closed() const { return words_[0]; }
   GPUTM_INLINE std::uint32_t& slot(std::uint32_t warp) const { return words_[1 + warp]; }
@@ -28,7 +35,7 @@ class server_crew {
   struct watch {
     static constexpr unsigned at_once = 8;  // flags whose loads overlap
 
-    std::uint32_t at, step;
+    std::uint32_t first, step, at = first;
     simt::mask_t leaders = 0;
 
     /// A batch, or none after a look at each of them.
@@ -44,7 +51,7 @@ class server_crew {
 
    private:
     GPUTM_INLINE std::uint32_t after(std::uint32_t warp, const commit_channel& c) const {
-      return warp + step < c.warps() ? warp + step : simt::lane();
+      return warp + step < c.warps() ? warp + step : first;
     }
     GPUTM_INLINE void look(const commit_channel& c) {
       std::uint32_t warp[at_once];
@@ -60,7 +67,10 @@ class server_crew {
       if (at < c.warps()) leaders = c.take(at);
     }
   };
-  GPUTM_INLINE watch start_watch() const { return {simt::lane(), simt::count(simt::ballot(simt::full_mask, true))}; }
+  GPUTM_INLINE watch start_watch() const {
+    const std::uint32_t lanes = simt::count(simt::ballot(simt::full_mask, true));
+    return {rank_.number + simt::lane() * rank_.of, lanes * rank_.of};
+  }
 
   template <class Handle>
   GPUTM_INLINE void handle_one(std::uint32_t batch, const Handle& handle) const {
@@ -152,8 +162,8 @@ class server_crew {
 
   /// `words`: bytes() of shared memory; `warps`: of this block; `clients`: client threads of the launch.
   GPUTM_INLINE server_crew(std::uint32_t* words, const commit_channel& channel, std::uint32_t warps,
-                           std::uint64_t clients)
-      : words_(words), channel_(channel), warps_(warps), clients_(clients) {}
+                           std::uint64_t clients, server_rank rank)
+      : words_(words), channel_(channel), warps_(warps), clients_(clients), rank_(rank) {}
 
   /// Every thread of the block calls it; then a barrier.
   GPUTM_INLINE void open() const {
@@ -169,7 +179,7 @@ class server_crew {
     else
       work(handle);
     simt::sync_block();
-    if (simt::thread_rank() == 0) channel_.reset();
+    if (simt::thread_rank() == 0) channel_.close(rank_.of);
   }
 };
 
