@@ -82,7 +82,7 @@ struct venue {
   /// How much work for algorithm A: on the host device a server costs many times more than what it serves.
   template <class A>
   std::uint32_t amount(std::uint32_t explore, std::uint32_t fast, std::uint32_t gpu) const {
-    return pick(explore, A::traits.needs_server ? (fast + 9) / 10 : fast, gpu);
+    return pick(explore, A::traits.needs_server ? (fast + 19) / 20 : fast, gpu);
   }
   /// A grid of a few threads when exploring, of several warps elsewhere; another one in every round.
   launch_config shape() const {

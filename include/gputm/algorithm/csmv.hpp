@@ -22,6 +22,7 @@
 #include <algorithm>
 
 #include "gputm/algorithm/concept.hpp"
+#include "gputm/algorithm/csmv_rounds.hpp"
 #include "gputm/algorithm/csmv_server.hpp"
 #include "gputm/parts/snapshot_log.hpp"
 
@@ -31,6 +32,7 @@ template <record_place Place, csmv_mechanisms With>
 struct basic_csmv {
   static constexpr const char* name = With == csmv_mechanisms::no_collaboration     ? "csmv_no_cv"
                                       : With == csmv_mechanisms::client_server_only ? "csmv_only_cs"
+                                      : With == csmv_mechanisms::rounds             ? "csmv_rounds"
                                       : Place == record_place::shared               ? "csmv_sh"
                                       : Place == record_place::stamps_shared        ? "csmv_ts"
                                       : Place == record_place::replicated           ? "csmv_replicated"
@@ -63,7 +65,10 @@ struct basic_csmv {
     if (entry != 0 && before < s.shared_limit) entries = std::min(entries, (s.shared_limit - before) / entry);
     return before + std::max<std::size_t>(entries, 2) * entry;
   }
-  static GPUTM_INLINE void serve(const server_environment<globals>& env) { csmv_server<layout>(env).serve(); }
+  static GPUTM_INLINE void serve(const server_environment<globals>& env) {
+    using server = std::conditional_t<layout::rounds, csmv_rounds_server<layout>, csmv_server<layout>>;
+    server(env).serve();
+  }
 
   template <unsigned K>
   class transaction;
@@ -214,12 +219,14 @@ using csmv_ts = basic_csmv<record_place::stamps_shared, csmv_mechanisms::all>;
 using csmv_gb = basic_csmv<record_place::global, csmv_mechanisms::all>;
 /// Several servers (memory_options::servers): each holds transactions against a copy of its own of the record.
 using csmv_replicated = basic_csmv<record_place::replicated, csmv_mechanisms::all>;
+/// The server holds all transactions that have come in against the record before it adds any.
+using csmv_rounds = basic_csmv<record_place::shared, csmv_mechanisms::rounds>;
 /// Ablation: each lane of a worker warp validates a transaction of its own.
 using csmv_no_cv = basic_csmv<record_place::shared, csmv_mechanisms::no_collaboration>;
 /// Ablation: clients and server, and nothing else: no pre-validation, no batches, the server writes back.
 using csmv_only_cs = basic_csmv<record_place::shared, csmv_mechanisms::client_server_only>;
 
 static_assert(Algorithm<csmv_sh> && Algorithm<csmv_ts> && Algorithm<csmv_gb>);
-static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs> && Algorithm<csmv_replicated>);
+static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs> && Algorithm<csmv_replicated> && Algorithm<csmv_rounds>);
 
 }  // namespace gputm::algorithm

@@ -15,6 +15,7 @@
 #include "gputm/parts/commit_record.hpp"
 #include "gputm/parts/key_table.hpp"
 #include "gputm/parts/replicated_record.hpp"
+#include "gputm/parts/round_list.hpp"
 #include "gputm/parts/server_crew.hpp"
 #include "gputm/parts/time_stamp.hpp"
 #include "gputm/parts/version_ring.hpp"
@@ -25,8 +26,8 @@ namespace gputm::algorithm {
 /// a copy in the shared memory of each of several servers (thesis section 6.1).
 enum class record_place : std::uint8_t { shared, stamps_shared, global, replicated };
 /// What the ablations of thesis section 5.3 leave out: collaborative validation (noCV); that, pre-validation,
-/// batched insertion and client-side write-back (onlyCS).
-enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only };
+/// batched insertion and client-side write-back (onlyCS). Rounds: all, in rounds (section 6.1).
+enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only, rounds };
 
 struct csmv_globals {
   std::uint64_t* time;
@@ -38,7 +39,8 @@ struct csmv_globals {
 template <record_place Place, csmv_mechanisms With>
 struct csmv_layout {
   static constexpr bool batches = With != csmv_mechanisms::client_server_only;
-  static constexpr bool collaborates = With == csmv_mechanisms::all;
+  static constexpr bool rounds = With == csmv_mechanisms::rounds;
+  static constexpr bool collaborates = With == csmv_mechanisms::all || rounds;
   /// The server block alone uses a record that is not replicated, wherever it is.
   using block_record = parts::commit_record<simt::scope::block>;
   using grid_record = parts::commit_record<simt::scope::device>;
@@ -55,9 +57,9 @@ struct csmv_layout {
                                                     const launch_shape& s) {
     return {reinterpret_cast<std::uint64_t*>(launch_memory), s.client_warps(), s.warp_width, text_words(c)};
   }
-  // Shared memory before the record: {crew, for each of its warps a desk {table of keys, copies of a batch's letters}}.
-  // The desks take at most half of what a block can have, the copies three quarters of that: else there are none, and
-  // tables for smaller batches.
+  // Shared memory before the record: {how the warps share the work, for each of its warps a desk {table of keys, copies
+  // of a batch's letters}}. The desks take at most half of what a block can have, the copies three quarters of that:
+  // else there are none, and tables for smaller batches.
   static GPUTM_INLINE constexpr std::size_t desk_limit(const launch_shape& s) {
     return s.shared_limit / 2 / s.warps_in_block();
   }
@@ -75,13 +77,15 @@ struct csmv_layout {
   static GPUTM_INLINE constexpr std::size_t desk_bytes(const parts::log_capacity& c, const launch_shape& s) {
     return parts::key_table::bytes(table_slots(c, s)) + copies_bytes(c, s);
   }
+  static GPUTM_INLINE constexpr std::size_t work_bytes(const launch_shape& s) {
+    return rounds ? parts::round_list::bytes : parts::server_crew::bytes(s.warps_in_block());
+  }
   static GPUTM_INLINE constexpr std::size_t crew_bytes(const parts::log_capacity& c, const launch_shape& s) {
-    return parts::server_crew::bytes(s.warps_in_block()) + s.warps_in_block() * desk_bytes(c, s);
+    return work_bytes(s) + s.warps_in_block() * desk_bytes(c, s);
   }
   /// Of this warp.
   static GPUTM_INLINE std::byte* desk(const server_environment<csmv_globals>& env) {
-    return simt::dynamic_shared() + parts::server_crew::bytes(env.shape.warps_in_block()) +
-           simt::warp_rank() * desk_bytes(env.capacity, env.shape);
+    return simt::dynamic_shared() + work_bytes(env.shape) + simt::warp_rank() * desk_bytes(env.capacity, env.shape);
   }
   static GPUTM_INLINE parts::key_table table(const server_environment<csmv_globals>& env) {
     return {desk(env), table_slots(env.capacity, env.shape)};
@@ -126,6 +130,7 @@ struct csmv_layout {
 /// Layout: a csmv_layout. One object a thread.
 template <class Layout>
 class csmv_server {
+ protected:
   using found = parts::record_check;
   static constexpr simt::mask_t all = simt::full_mask;
 
@@ -175,7 +180,7 @@ class csmv_server {
     });
   }
 
- private:
+ protected:
   // ---- algorithm 3: the batch as a whole
   GPUTM_INLINE void commit_together(std::uint32_t warp, simt::mask_t batch) const {
     parts::stopwatch watch;
@@ -194,13 +199,17 @@ class csmv_server {
       checked = checked > last ? checked : last;
     } while (f.live != 0 && !reserve(last, simt::count(f.live)));
     if (simt::lane() == 0) watch.lap(env_.control, phase::validation, simt::count(batch));
-    each_of(batch, [&](std::uint32_t t) { conclude(channel_.of(warp, t), text_of(warp, t), t, f, last); });
-    simt::sync_warp(all);  // the release in complete() covers what all lanes have filled in
-    if (simt::lane() == 0 && f.live != 0) record_.complete(last + 1, last + simt::count(f.live));
+    conclude_all(warp, batch, f, last);
     if (simt::lane() == 0) watch.lap(env_.control, phase::record_insert, simt::count(batch));
   }
   GPUTM_INLINE bool reserve(std::uint64_t last, std::uint32_t places) const {
     return simt::any(all, simt::lane() == 0 && record_.reserve(last, last + places));
+  }
+  /// Writes the answers, and fills in the places after `last`, which have been taken.
+  GPUTM_INLINE void conclude_all(std::uint32_t warp, simt::mask_t batch, const fates& f, std::uint64_t last) const {
+    each_of(batch, [&](std::uint32_t t) { conclude(channel_.of(warp, t), text_of(warp, t), t, f, last); });
+    simt::sync_warp(all);  // the release in complete() covers what all lanes have filled in
+    if (simt::lane() == 0 && f.live != 0) record_.complete(last + 1, last + simt::count(f.live));
   }
   /// Stamps ascend by lane.
   GPUTM_INLINE void conclude(const parts::letter& l, const parts::letter& text, std::uint32_t lane, const fates& f,

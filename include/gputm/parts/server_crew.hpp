@@ -7,20 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gputm/parts/commit_channel.hpp"
+#include "gputm/parts/batch_watch.hpp"
 #include "gputm/simt/simt.hpp"
 
 namespace gputm::parts {
 
-/// One of several servers.
-struct server_rank {
-  std::uint32_t number = 0, of = 1;
-};
-
 class server_crew {
   using order = simt::order;
   static constexpr simt::scope block = simt::scope::block;
-  static constexpr std::uint32_t none = 0;  // a batch is 1 + warp * 32 + leader
+  static constexpr std::uint32_t none = batch_watch::none;
 
   std::uint32_t* words_;  // in shared memory: {closed, then what each worker warp has to do}
   commit_channel channel_;
@@ -31,50 +26,9 @@ class server_crew {
   GPUTM_INLINE std::uint32_t& closed() const { return words_[0]; }
   GPUTM_INLINE std::uint32_t& slot(std::uint32_t warp) const { return words_[1 + warp]; }
 
-  /// The client warps that one receiving lane watches, and what it has found there.
-  struct watch {
-    static constexpr unsigned at_once = 8;  // flags whose loads overlap
-
-    std::uint32_t first, step, at = first;
-    simt::mask_t leaders = 0;
-
-    /// A batch, or none after a look at each of them.
-    GPUTM_INLINE std::uint32_t find(const commit_channel& c) {
-      const std::uint32_t rounds = (c.warps() + step - 1) / step;
-      GPUTM_NO_UNROLL
-      for (std::uint32_t k = 0; leaders == 0 && k < rounds; k += at_once) look(c);
-      if (leaders == 0) return none;
-      const std::uint32_t leader = simt::lowest(leaders);
-      leaders &= leaders - 1;
-      return 1 + at * 32 + leader;
-    }
-
-   private:
-    GPUTM_INLINE std::uint32_t after(std::uint32_t warp, const commit_channel& c) const {
-      return warp + step < c.warps() ? warp + step : first;
-    }
-    GPUTM_INLINE void look(const commit_channel& c) {
-      std::uint32_t warp[at_once];
-      bool flagged[at_once];
-      GPUTM_UNROLL
-      for (unsigned i = 0; i < at_once; ++i) warp[i] = after(i == 0 ? at : warp[i - 1], c);
-      GPUTM_UNROLL
-      for (unsigned i = 0; i < at_once; ++i) flagged[i] = warp[i] < c.warps() && c.flagged(warp[i]);
-      at = warp[at_once - 1];
-      GPUTM_UNROLL
-      for (unsigned i = at_once; i-- > 0;)
-        if (flagged[i]) at = warp[i];
-      if (at < c.warps()) leaders = c.take(at);
-    }
-  };
-  GPUTM_INLINE watch start_watch() const {
-    const std::uint32_t lanes = simt::count(simt::ballot(simt::full_mask, true));
-    return {rank_.number + simt::lane() * rank_.of, lanes * rank_.of};
-  }
-
   template <class Handle>
   GPUTM_INLINE void handle_one(std::uint32_t batch, const Handle& handle) const {
-    const std::uint32_t warp = (batch - 1) / 32, leader = (batch - 1) % 32;
+    const std::uint32_t warp = batch_watch::warp(batch), leader = batch_watch::leader(batch);
     simt::sync_warp(simt::full_mask);  // carries the acquire of the lane that found the batch on to the others
     handle(warp, leader, channel_.batch(warp, leader));
     simt::sync_warp(simt::full_mask);  // the release in answer() covers what all lanes have written
@@ -83,7 +37,7 @@ class server_crew {
 
   template <class Handle>
   GPUTM_INLINE void receive_and_work(const Handle& handle) const {
-    for (watch mine = start_watch();;) {
+    for (batch_watch mine(rank_);;) {
       const std::uint32_t found = mine.find(channel_);
       simt::mask_t finders = simt::ballot(simt::full_mask, found != none);
       if (finders == 0) {
@@ -97,7 +51,7 @@ class server_crew {
 
   /// The lanes stay together: apart, each would pay for the latencies of all.
   GPUTM_INLINE void receive() const {
-    watch mine = start_watch();
+    batch_watch mine(rank_);
     std::uint32_t found = none, turn = 0;
     GPUTM_NO_UNROLL
     for (;;) {
