@@ -312,11 +312,21 @@ class client {
     return abort_reason::write_conflict;
   }
 
-  GPUTM_INLINE finish after_abort(std::uint64_t number, ordeal& o, bool read_only, abort_reason why) {
-    count_abort(why, read_only);
+  /// Counts an abort; whether the transaction has to go to the starvation gate now.
+  GPUTM_INLINE bool starves(ordeal& o, bool read_only) const {
     ++o.aborts;
     const std::uint32_t limit = read_only ? p_.patience.read_only : p_.patience.updating;
-    if (!A::traits.needs_footprint && limit != 0 && o.aborts >= limit && !o.inside) {
+    return limit != 0 && o.aborts >= limit && !o.inside;
+  }
+  /// At every 64th abort: does anything commit at all?
+  GPUTM_INLINE void look_sometimes(std::uint64_t number, ordeal& o) const {
+    if (o.aborts % 64 != 0) return;
+    o.watching =
+        o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
+  }
+  GPUTM_INLINE finish after_abort(std::uint64_t number, ordeal& o, bool read_only, abort_reason why) {
+    count_abort(why, read_only);
+    if (starves(o, read_only) && !A::traits.needs_footprint) {
       parts::starvation_gate::enter(p_.control, p_.patience.gather_ns);
       o.inside = true;
     }
@@ -324,9 +334,7 @@ class client {
       o.watching = wait_for_token(p_.control, p_.patience.stuck_ns, number, o.watching);
     } else {
       parts::exponential_backoff::wait(o.inside ? 0 : o.aborts, jitter_);
-      if (o.aborts % 64 == 0)
-        o.watching =
-            o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
+      look_sometimes(number, o);
     }
     return o.watching.stuck ? leave(o, finish::stopped) : finish::again;
   }
@@ -365,16 +373,12 @@ class client {
     return count_end(o, said, read_only, signals_);
   }
   GPUTM_INLINE finish grow_impatient(std::uint64_t number, ordeal& o, bool read_only) {
-    ++o.aborts;
-    const std::uint32_t limit = read_only ? p_.patience.read_only : p_.patience.updating;
-    if (limit != 0 && o.aborts >= limit && !o.inside) {
+    if (starves(o, read_only)) {
       o.since = simt::nanoseconds();
       o.inside = true;
       parts::starvation_gate::join(*p_.control);
     }
-    if (o.aborts % 64 == 0)
-      o.watching =
-          o.watching.kept ? look(p_.control, p_.patience.stuck_ns, number, false, o.watching) : watch(*p_.control);
+    look_sometimes(number, o);
     return o.watching.stuck ? leave(o, finish::stopped) : finish::again;
   }
   /// After an attempt in which no lane of the warp got through.

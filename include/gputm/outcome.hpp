@@ -47,10 +47,12 @@ GPUTM_INLINE T&& value_of(loaded<T>& l) {
 #define GPUTM_JOIN(a, b) GPUTM_JOIN_2(a, b)
 #define GPUTM_TRY_1(expression) \
   if (!(expression).ok) return ::gputm::outcome::conflict
-#define GPUTM_TRY_2(declaration, expression)                                      \
-  auto GPUTM_JOIN(gputm_loaded_, __LINE__) = (expression);                        \
-  if (!GPUTM_JOIN(gputm_loaded_, __LINE__).ok) return ::gputm::outcome::conflict; \
-  declaration = ::gputm::detail::value_of(GPUTM_JOIN(gputm_loaded_, __LINE__))
+#define GPUTM_TRY_2(declaration, expression) \
+  GPUTM_TRY_3(GPUTM_JOIN(gputm_loaded_, __COUNTER__), declaration, expression)
+#define GPUTM_TRY_3(name, declaration, expression) \
+  auto name = (expression);                        \
+  if (!name.ok) return ::gputm::outcome::conflict; \
+  declaration = ::gputm::detail::value_of(name)
 #define GPUTM_TRY_PICK(_1, _2, chosen, ...) chosen
 /// GPUTM_TRY(int x, tx.load(a[i]));  or  GPUTM_TRY(tx.store(a[i], x));
 /// Leaves the body with outcome::conflict when the operation failed, so that no code runs on bad data.

@@ -87,9 +87,9 @@ class attempt {
   /// Elements whose loads overlap: as many as registers allow; few on the host device, which gains nothing by it, so
   /// that exploration meets the same code in small arrays.
   template <class T>
-  static constexpr unsigned at_once = sizeof(T) > 32                      ? 1
-                                      : sizeof(T) > 8 || !GPUTM_ON_DEVICE ? 2
-                                                                          : loads_at_once<Stm>;
+  static constexpr unsigned at_once = sizeof(T) > 32 || loads_at_once<Stm> == 1 ? 1
+                                      : sizeof(T) > 8 || !GPUTM_ON_DEVICE       ? 2
+                                                                                : loads_at_once<Stm>;
   enum class got : std::uint8_t { all, none, not_tried };
 
  public:
@@ -127,7 +127,7 @@ class attempt {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
     constexpr unsigned N = at_once<T>;
     std::uint32_t k = 0;
-    if constexpr (N > 1 && loads_at_once < Stm >> 1) {
+    if constexpr (N > 1) {
       GPUTM_NO_UNROLL
       for (; read_only_ && k + N <= count; k += N) {
         T value[N];

@@ -70,6 +70,58 @@ TEST_F(launches, a_capacity_of_nothing_is_exceeded_at_once) {
   EXPECT_EQ(go({}, {.reads = 1, .writes = 1}).stats.commits, 100u);
 }
 
+/// Two loads in one line.
+struct swap_sides {
+  array<long> a;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, long) const {
+    // clang-format off
+    GPUTM_TRY(long left, tx.load(a[0])); GPUTM_TRY(long right, tx.load(a[1]));
+    GPUTM_TRY(tx.store(a[0], right)); GPUTM_TRY(tx.store(a[1], left));
+    // clang-format on
+    return gputm::commit;
+  }
+};
+
+TEST_F(launches, several_tries_fit_into_one_line) {
+  tm.write(s, a, std::vector<long>{1, 2, 3, 4});
+  EXPECT_EQ(run(s, tm, std::vector<long>(1), swap_sides{a}).stats.commits, 1u);
+  EXPECT_EQ(tm.read(s, a, 0), 2);
+  EXPECT_EQ(tm.read(s, a, 1), 1);
+}
+
+/// Of several words, so that a batch has many keys.
+struct add_to_four {
+  array<long> a;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, long in) const {
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      GPUTM_TRY(long x, tx.load(a[k]));
+      GPUTM_TRY(tx.store(a[k], x + in));
+    }
+    return gputm::commit;
+  }
+};
+
+TEST_F(launches, servers_fit_into_blocks_of_any_size) {
+  memory<algorithm::csmv_sh> m(d);
+  auto b = m.allocate<long>(4);
+  for (const std::uint32_t threads : {1u, 33u, 1024u})
+    run(s, m, some_inputs, add_to_four{b}, {.reads = 64, .writes = 64}, {.blocks = 1, .threads = threads});
+  EXPECT_EQ(m.read(s, b, 3), 300);
+}
+
+TEST_F(launches, there_may_be_several_servers) {
+  for (const std::uint32_t servers : {1u, 3u}) {
+    memory<algorithm::csmv_replicated> m(d, {.record_entries = 8, .servers = servers});
+    auto b = m.allocate<long>(4);
+    for (const std::uint32_t blocks : {1u, 5u})
+      run(s, m, some_inputs, add_to_four{b}, {.reads = 4, .writes = 4}, {.blocks = blocks, .threads = 40});
+    EXPECT_EQ(m.read(s, b, 0), 200);
+  }
+  EXPECT_TRUE(throws<invalid_argument>([&] { memory<algorithm::csmv_replicated>(d, {.servers = 0}); }, {"0 servers"}));
+}
+
 struct far_away {
   array<long> a;
   long index;

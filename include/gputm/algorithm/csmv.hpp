@@ -21,15 +21,14 @@
 
 #include <algorithm>
 
-#include "gputm/algorithm/concept.hpp"
 #include "gputm/algorithm/csmv_rounds.hpp"
 #include "gputm/algorithm/csmv_server.hpp"
-#include "gputm/parts/snapshot_log.hpp"
+#include "gputm/algorithm/snapshot_transaction.hpp"
 
 namespace gputm::algorithm {
 
 template <record_place Place, csmv_mechanisms With>
-struct basic_csmv {
+struct basic_csmv : multi_version {
   static constexpr const char* name = With == csmv_mechanisms::no_collaboration     ? "csmv_no_cv"
                                       : With == csmv_mechanisms::client_server_only ? "csmv_only_cs"
                                       : With == csmv_mechanisms::rounds             ? "csmv_rounds"
@@ -44,17 +43,9 @@ struct basic_csmv {
     return Place == record_place::replicated ? o.servers : 1;
   }
 
-  using globals = csmv_globals;
+  using globals = multi_version::globals;
   using layout = csmv_layout<Place, With>;
 
-  static constexpr std::size_t global_bytes(const memory_options&) { return sizeof(std::uint64_t); }
-  static globals make_globals(std::byte* p, const memory_options& o) {
-    return {reinterpret_cast<std::uint64_t*>(p), o.versions, o.record_entries};
-  }
-  static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t element_bytes,
-                                              const memory_options& o) {
-    return parts::version_ring::bytes(element_bytes, o.versions) * length;
-  }
   static std::size_t launch_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s) {
     return layout::channel_bytes(c, s) + layout::global_record_bytes(o.record_entries, c);
   }
@@ -76,9 +67,10 @@ struct basic_csmv {
 
 template <record_place Place, csmv_mechanisms With>
 template <unsigned K>
-class basic_csmv<Place, With>::transaction {
-  stm_environment<globals> env_;
-  parts::snapshot_log<K> log_;
+class basic_csmv<Place, With>::transaction : public snapshot_transaction<K> {
+  using base = snapshot_transaction<K>;
+  using base::env_;
+  using base::log_;
 
   GPUTM_INLINE parts::commit_channel channel() const {
     return layout::channel(env_.launch_memory, env_.logs.capacity, env_.shape);
@@ -88,30 +80,8 @@ class basic_csmv<Place, With>::transaction {
   }
 
  public:
-  static constexpr unsigned loads_at_once = 4;  // more would not fit into registers
+  GPUTM_INLINE explicit transaction(const typename base::environment& env) : base(env) {}
 
-  GPUTM_INLINE explicit transaction(const stm_environment<globals>& env) : env_(env) {
-    log_.attach(env.logs, env.globals.versions);
-  }
-
-  GPUTM_INLINE void begin(parts::urgency, bool read_only) {
-    log_.begin(parts::time_stamp(*env_.globals.time).snapshot(), read_only);
-  }
-  template <class T>
-  GPUTM_INLINE bool load(const region& r, std::uint32_t index, T& out) {
-    return log_.load(r, index, out);
-  }
-  template <class T, std::size_t N>
-  GPUTM_INLINE bool load_some(const region& r, const std::uint32_t (&index)[N], T (&out)[N]) {
-    return log_.load_some(r, index, out);
-  }
-  GPUTM_INLINE bool room(std::uint32_t) const { return true; }  // read-only attempts keep nothing
-  template <class T>
-  GPUTM_INLINE bool store(const region& r, std::uint32_t index, const T& value) {
-    return log_.store(r, index, value);
-  }
-  /// A snapshot is always consistent.
-  GPUTM_INLINE bool validate() { return true; }
   GPUTM_INLINE bool commit() { return commit_together(simt::mask_t{1} << simt::lane(), true); }
 
   GPUTM_INLINE bool commit_together(simt::mask_t lanes, bool wants) {
@@ -128,15 +98,12 @@ class basic_csmv<Place, With>::transaction {
     if (updates) watch.lap(env_.control, phase::validation);  // among the lanes
     channel.exchange(client_warp(), lanes, batch);
     if (sent) watch.lap(env_.control, phase::server_wait);
-    const bool through = sent && passed(mine);
+    const bool through = sent && this->passed(mine.found());
     if constexpr (layout::batches) write_back_together(lanes, through, mine);
     if (through) watch.lap(env_.control, phase::write_back);
     return updates ? through : wants;
   }
 
-  GPUTM_INLINE void abandon() {}
-  GPUTM_INLINE abort_reason reason() const { return log_.reason(); }
-  GPUTM_INLINE parts::overflow_kind overflow() const { return log_.overflow(); }
   GPUTM_INLINE void leave() const { channel().leave(); }
 
  private:
@@ -191,12 +158,6 @@ class basic_csmv<Place, With>::transaction {
     return rivals;
   }
 
-  GPUTM_INLINE bool passed(const parts::letter& mine) {
-    const parts::record_check found = mine.found();
-    if (found == parts::record_check::clean) return true;
-    return log_.fail(found == parts::record_check::conflict ? abort_reason::read_conflict
-                                                            : abort_reason::record_overwritten);
-  }
   /// No other write-back under way touches these elements: commits that are not in each other's snapshots and
   /// write one element are in conflict.
   GPUTM_INLINE void write_back_together(simt::mask_t lanes, bool through, const parts::letter& mine) const {
@@ -205,8 +166,7 @@ class basic_csmv<Place, With>::transaction {
     const std::uint64_t stamp = through ? mine.stamp() : 0;
     if (through) log_.write_back(stamp);
     simt::sync_warp(lanes);  // the release in publish() covers what all lanes have written
-    if (simt::lane() == simt::lowest(committed))
-      parts::time_stamp(*env_.globals.time).publish(stamp, stamp + simt::count(committed) - 1);
+    if (simt::lane() == simt::lowest(committed)) this->time().publish(stamp, stamp + simt::count(committed) - 1);
     simt::sync_warp(lanes);  // nobody says that it has committed before that can be seen
   }
 };

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gputm/algorithm/concept.hpp"
+#include "gputm/algorithm/snapshot_transaction.hpp"
 #include "gputm/parts/commit_channel.hpp"
 #include "gputm/parts/commit_record.hpp"
 #include "gputm/parts/key_table.hpp"
@@ -28,11 +28,6 @@ enum class record_place : std::uint8_t { shared, stamps_shared, global, replicat
 /// What the ablations of thesis section 5.3 leave out: collaborative validation (noCV); that, pre-validation,
 /// batched insertion and client-side write-back (onlyCS). Rounds: all, in rounds (section 6.1).
 enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only, rounds };
-
-struct csmv_globals {
-  std::uint64_t* time;
-  std::uint32_t versions, record_entries;
-};
 
 /// What lies where. Launch memory: {channel, what is global of the record}; dynamic shared memory: {crew, what is
 /// shared of the record}.
@@ -84,14 +79,14 @@ struct csmv_layout {
     return work_bytes(s) + s.warps_in_block() * desk_bytes(c, s);
   }
   /// Of this warp.
-  static GPUTM_INLINE std::byte* desk(const server_environment<csmv_globals>& env) {
+  static GPUTM_INLINE std::byte* desk(const server_environment<multi_version::globals>& env) {
     return simt::dynamic_shared() + work_bytes(env.shape) + simt::warp_rank() * desk_bytes(env.capacity, env.shape);
   }
-  static GPUTM_INLINE parts::key_table table(const server_environment<csmv_globals>& env) {
+  static GPUTM_INLINE parts::key_table table(const server_environment<multi_version::globals>& env) {
     return {desk(env), table_slots(env.capacity, env.shape)};
   }
   /// Of all lanes' letters; null without.
-  static GPUTM_INLINE std::uint64_t* copies(const server_environment<csmv_globals>& env) {
+  static GPUTM_INLINE std::uint64_t* copies(const server_environment<multi_version::globals>& env) {
     if (copies_bytes(env.capacity, env.shape) == 0) return nullptr;
     return reinterpret_cast<std::uint64_t*>(desk(env) + parts::key_table::bytes(table_slots(env.capacity, env.shape)));
   }
@@ -108,12 +103,12 @@ struct csmv_layout {
                                                   : block_record::bytes(entries, c.writes);
   }
   /// Entries of this launch's record: what shared_bytes() has found room for.
-  static GPUTM_INLINE std::uint32_t record_entries(const csmv_globals& g, const parts::log_capacity& c,
+  static GPUTM_INLINE std::uint32_t record_entries(const multi_version::globals& g, const parts::log_capacity& c,
                                                    const launch_shape& s) {
     if constexpr (Place == record_place::global) return g.record_entries;
     return static_cast<std::uint32_t>((s.shared_bytes - crew_bytes(c, s) - record_head) / entry_bytes(c));
   }
-  static GPUTM_INLINE record_type record(const server_environment<csmv_globals>& env) {
+  static GPUTM_INLINE record_type record(const server_environment<multi_version::globals>& env) {
     const std::uint32_t entries = record_entries(env.globals, env.capacity, env.shape), keys = env.capacity.writes;
     auto* shared = reinterpret_cast<std::uint64_t*>(simt::dynamic_shared() + crew_bytes(env.capacity, env.shape));
     auto* global = reinterpret_cast<std::uint64_t*>(
@@ -134,7 +129,7 @@ class csmv_server {
   using found = parts::record_check;
   static constexpr simt::mask_t all = simt::full_mask;
 
-  const server_environment<csmv_globals>& env_;
+  const server_environment<multi_version::globals>& env_;
   const parts::commit_channel channel_;
   const typename Layout::record_type record_;
   const parts::time_stamp time_;
@@ -152,7 +147,7 @@ class csmv_server {
   };
 
  public:
-  GPUTM_INLINE explicit csmv_server(const server_environment<csmv_globals>& env)
+  GPUTM_INLINE explicit csmv_server(const server_environment<multi_version::globals>& env)
       : env_(env),
         channel_(Layout::channel(env.launch_memory, env.capacity, env.shape)),
         record_(Layout::record(env)),

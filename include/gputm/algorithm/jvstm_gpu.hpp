@@ -15,31 +15,17 @@
 // has been overwritten. Progress: some commit always succeeds.
 #pragma once
 
-#include "gputm/algorithm/concept.hpp"
+#include "gputm/algorithm/snapshot_transaction.hpp"
 #include "gputm/parts/commit_record.hpp"
-#include "gputm/parts/snapshot_log.hpp"
-#include "gputm/parts/time_stamp.hpp"
 
 namespace gputm::algorithm {
 
-struct jvstm_gpu {
+struct jvstm_gpu : multi_version {
   static constexpr const char* name = "jvstm_gpu";
   static constexpr algorithm_traits traits{.opaque = true, .multi_version = true, .logs_read_only = false};
 
-  struct globals {
-    std::uint64_t* time;
-    std::uint32_t versions, record_entries;
-  };
-  static constexpr std::size_t global_bytes(const memory_options&) { return sizeof(std::uint64_t); }
-  static globals make_globals(std::byte* p, const memory_options& o) {
-    return {reinterpret_cast<std::uint64_t*>(p), o.versions, o.record_entries};
-  }
   static constexpr std::size_t launch_bytes(const memory_options& o, const parts::log_capacity& c) {
     return parts::commit_record<>::bytes(o.record_entries, c.writes);
-  }
-  static constexpr std::size_t metadata_bytes(std::uint32_t length, std::uint32_t element_bytes,
-                                              const memory_options& o) {
-    return parts::version_ring::bytes(element_bytes, o.versions) * length;
   }
 
   template <unsigned K>
@@ -47,9 +33,10 @@ struct jvstm_gpu {
 };
 
 template <unsigned K>
-class jvstm_gpu::transaction {
-  stm_environment<globals> env_;
-  parts::snapshot_log<K> log_;
+class jvstm_gpu::transaction : public snapshot_transaction<K> {
+  using base = snapshot_transaction<K>;
+  using base::env_;
+  using base::log_;
 
   GPUTM_INLINE parts::commit_record<> record() const {
     return {reinterpret_cast<std::uint64_t*>(env_.launch_memory), env_.globals.record_entries,
@@ -57,31 +44,7 @@ class jvstm_gpu::transaction {
   }
 
  public:
-  static constexpr unsigned loads_at_once = 4;  // more would not fit into registers
-
-  GPUTM_INLINE explicit transaction(const stm_environment<globals>& env) : env_(env) {
-    log_.attach(env.logs, env.globals.versions);
-  }
-
-  GPUTM_INLINE void begin(parts::urgency, bool read_only) {
-    log_.begin(parts::time_stamp(*env_.globals.time).snapshot(), read_only);
-  }
-  template <class T>
-  GPUTM_INLINE bool load(const region& r, std::uint32_t index, T& out) {
-    return log_.load(r, index, out);
-  }
-  template <class T, std::size_t N>
-  GPUTM_INLINE bool load_some(const region& r, const std::uint32_t (&index)[N], T (&out)[N]) {
-    return log_.load_some(r, index, out);
-  }
-  GPUTM_INLINE bool room(std::uint32_t) const { return true; }  // read-only attempts keep nothing
-  template <class T>
-  GPUTM_INLINE bool store(const region& r, std::uint32_t index, const T& value) {
-    return log_.store(r, index, value);
-  }
-
-  /// A snapshot is always consistent.
-  GPUTM_INLINE bool validate() { return true; }
+  GPUTM_INLINE explicit transaction(const typename base::environment& env) : base(env) {}
 
   GPUTM_INLINE bool commit() {
     if (!log_.wrote()) return true;
@@ -97,7 +60,7 @@ class jvstm_gpu::transaction {
     }
     watch.lap(env_.control, phase::validation);
     const std::uint64_t stamp = checked + 1;
-    const parts::time_stamp time(*env_.globals.time);
+    const parts::time_stamp time = this->time();
     time.wait_for(record.replaced_by(stamp));  // then nobody writes to that entry any more
     record.fill(stamp, log_.writes(), [&](auto sink) {
       log_.each_written([&](std::uint64_t key, std::uint64_t, std::uint32_t, auto) { sink(key); });
@@ -109,16 +72,9 @@ class jvstm_gpu::transaction {
     return true;
   }
 
-  GPUTM_INLINE void abandon() {}
-  GPUTM_INLINE abort_reason reason() const { return log_.reason(); }
-  GPUTM_INLINE parts::overflow_kind overflow() const { return log_.overflow(); }
-
  private:
   GPUTM_INLINE bool validate_against(std::uint64_t stamp) {
-    const auto found = record().check(stamp, [&](std::uint64_t key) { return log_.touched(key); });
-    if (found == parts::record_check::clean) return true;
-    return log_.fail(found == parts::record_check::conflict ? abort_reason::read_conflict
-                                                            : abort_reason::record_overwritten);
+    return this->passed(record().check(stamp, [&](std::uint64_t key) { return log_.touched(key); }));
   }
 };
 
