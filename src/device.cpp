@@ -1,10 +1,16 @@
 // The host device: the executor behind the back end's interface.
 #include "gputm/device.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <new>
+#include <string>
 #include <thread>
 
 #include "gputm/error.hpp"
@@ -12,9 +18,27 @@
 namespace gputm {
 namespace {
 
+/// What Linux says of this machine's memory, in bytes; no limit where nobody says.
+std::size_t memory_of_machine(const std::string& which) {
+  std::ifstream info("/proc/meminfo");
+  for (std::string what, rest; info >> what; std::getline(info, rest)) {
+    std::size_t kib = 0;
+    if (what == which && info >> kib) return kib * 1024;
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
+
 class host_backend final : public backend {
   host::config config_;
   host::executor executor_;
+  std::atomic<std::size_t> live_ = 0;  // bytes
+
+  /// Linux hands out more than there is, and kills whoever uses it.
+  bool too_much(std::size_t bytes) const {
+    constexpr std::size_t worth_asking = std::size_t{64} << 20;
+    return bytes >= worth_asking &&
+           (bytes > memory_of_machine("MemAvailable:") || live_ + bytes > memory_of_machine("MemTotal:"));
+  }
 
  public:
   host::report last;
@@ -35,12 +59,16 @@ class host_backend final : public backend {
     return config_.max_resident_blocks ? config_.max_resident_blocks : 4096;  // every simulated thread has a stack
   }
   void* allocate(std::size_t bytes) override {
-    void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    void* p = too_much(bytes) ? nullptr : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (!p)
       throw out_of_memory("the host has no " + std::to_string(bytes) + " bytes left; use smaller arrays or capacities");
+    live_ += malloc_usable_size(p);
     return p;
   }
-  void free(void* p) noexcept override { std::free(p); }
+  void free(void* p) noexcept override {
+    live_ -= malloc_usable_size(p);
+    std::free(p);
+  }
   void* create_stream() override { return nullptr; }
   void destroy_stream(void*) noexcept override {}
   void synchronize(void*) override {}

@@ -1,5 +1,8 @@
 // Memories and arrays: what is refused, and with what words.
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "support.hpp"
 
@@ -94,6 +97,25 @@ TEST_F(memories, arrays_are_filled) {
   std::uint64_t sum = 0;
   for (std::uint8_t x : tm.read(s, a)) sum += x;
   EXPECT_EQ(sum, 7u * 9'000'001);
+}
+
+/// Linux would hand it out, and end the process when it is used.
+TEST(memory_shortage, the_host_gives_no_more_than_there_is) {
+  std::ifstream info("/proc/meminfo");
+  std::string what;
+  std::size_t kib = 0;
+  if (!(info >> what >> kib) || what != "MemTotal:") GTEST_SKIP() << "nobody says how much there is";
+  const device d = host_device();
+  const std::size_t third = kib / 3 * 1024;
+  std::vector<buffer> some;
+  EXPECT_TRUE(throws<out_of_memory>(
+      [&] {
+        for (int k = 0; k < 4; ++k) some.emplace_back(d, third);
+      },
+      {std::to_string(third) + " bytes", "smaller"}));
+  EXPECT_LT(some.size(), 4u);
+  some.clear();
+  buffer fits(d, std::size_t{1} << 20);
 }
 
 /// Whatever runs out of memory, and when, nothing is leaked and what was there before still works.
