@@ -3,6 +3,7 @@
 // of a test framework, so that the mutants can be held against the same properties.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -150,13 +151,24 @@ template <class A>
 struct scene {
   stream s;
   memory<A> tm;
-  explicit scene(const venue& v, memory_options o = {}) : s(v.on), tm(v.on, o) {}
+  explicit scene(const venue& v, memory_options o = {}) : s(v.on), tm(v.on, small(v, o)) {}
 
   template <class T>
   T total(array<T> a) const {
     T sum{};
     for (const T& x : tm.read(s, a)) sum += x;
     return sum;
+  }
+
+ private:
+  /// When exploring, by turns records and rings of versions so short that what is in them is soon overwritten.
+  static memory_options small(const venue& v, memory_options o) {
+    static constexpr std::uint32_t entries[] = {1024, 2, 3, 2, 8}, versions[] = {10, 10, 2, 3};
+    if (v.exploring()) {
+      o.record_entries = std::min(o.record_entries, entries[v.round / 2 % 5]);
+      o.versions = std::min(o.versions, versions[v.round / 3 % 4]);
+    }
+    return o;
   }
 };
 

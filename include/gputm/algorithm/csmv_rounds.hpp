@@ -6,8 +6,8 @@
 //   2. the warps hold them against the record, a batch each;
 //   3. the first warp adds those that passed, in order, each after it has been held against those added before it,
 //      until the record is full of them; then 2. and 3. again for the rest, against these.
-// So no transaction is aborted because its entries were overwritten while it waited in the server's queue. One that
-// comes with a snapshot older than the record still is.
+// So no transaction is aborted because of what its own round added to the record. One whose snapshot was older than the
+// record when its round began still is.
 #pragma once
 
 #include <cstdint>

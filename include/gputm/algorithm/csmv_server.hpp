@@ -193,6 +193,7 @@ class csmv_server {
         validate_together(warp, f, checked, last);
       checked = checked > last ? checked : last;
     } while (f.live != 0 && !reserve(last, simt::count(f.live)));
+    simt::sync_warp(all);  // the release fences of all lanes in fill() cover the CAS of the one that took the places
     if (simt::lane() == 0) watch.lap(env_.control, phase::validation, simt::count(batch));
     conclude_all(warp, batch, f, last);
     if (simt::lane() == 0) watch.lap(env_.control, phase::record_insert, simt::count(batch));

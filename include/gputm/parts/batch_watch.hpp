@@ -54,10 +54,14 @@ class batch_watch {
     GPUTM_UNROLL
     for (unsigned i = 0; i < at_once; ++i) flagged[i] = warp[i] < c.warps() && c.flagged(warp[i]);
     at_ = warp[at_once - 1];
+    bool hit = false;
     GPUTM_UNROLL
     for (unsigned i = at_once; i-- > 0;)
-      if (flagged[i]) at_ = warp[i];
-    if (at_ < c.warps()) leaders_ = c.take(at_);
+      if (flagged[i]) {
+        at_ = warp[i];
+        hit = true;
+      }
+    if (hit) leaders_ = c.take(at_);
   }
 };
 

@@ -124,7 +124,6 @@ class commit_channel {
   GPUTM_INLINE bool flagged(std::uint32_t warp) const { return simt::atomic(flags_of(warp)).load(order::relaxed) != 0; }
   /// The leaders of this warp whose letters have come in since the last call.
   GPUTM_INLINE simt::mask_t take(std::uint32_t warp) const {
-    if (!flagged(warp)) return 0;
     // acquire: pairs with the release in exchange()
     return static_cast<simt::mask_t>(simt::atomic(flags_of(warp)).exchange(0, order::acquire));
   }

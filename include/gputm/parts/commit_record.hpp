@@ -55,6 +55,7 @@ class commit_record {
     for (std::uint32_t slot = rank; slot < entries_; slot += threads) {
       const std::uint64_t behind = (last % entries_ + entries_ - slot) % entries_;
       stamp_of(slot) = behind < last ? last - behind : 0;
+      keys_of(slot)[0] = 0;  // nobody is held against it, but it may be looked at
     }
   }
 

@@ -47,7 +47,10 @@ class replicated_record {
     do {
       before = simt::shfl(all, near_.last(), 0);
     } while (before < last && !simt::any(all, lane == 0 && near_.reserve(before, last)));
-    if (before < last) copy(before, last, lane, lanes);
+    if (before < last) {
+      simt::sync_warp(all);  // the release fences of all lanes in fill() cover the CAS of the one that took the places
+      copy(before, last, lane, lanes);
+    }
     near_.wait_until_complete(last);
   }
   template <class Conflicts>

@@ -70,9 +70,7 @@ GPUTM_INLINE mask_t below(mask_t mask) { return mask & ((1u << lane()) - 1u); }
 /// Combines the values of the lanes of `mask` with `combine`, in lane order; every lane gets the result.
 template <class T, class Combine>
 GPUTM_INLINE T reduce(mask_t mask, T value, Combine combine, GPUTM_HERE) {
-#if !GPUTM_ON_DEVICE
-  mask &= host::current->me->warp_mask;
-#endif
+  mask = GPUTM_PICK(__ballot_sync(mask, 1), mask & host::current->me->warp_mask);  // a warp may be a part of one
   T total = shfl(mask, value, lowest(mask), at);
   for (mask_t rest = mask & (mask - 1); rest; rest &= rest - 1)
     total = combine(total, shfl(mask, value, lowest(rest), at));
@@ -82,14 +80,13 @@ GPUTM_INLINE T reduce(mask_t mask, T value, Combine combine, GPUTM_HERE) {
 /// The same in any order, which takes fewer steps in a full warp. No lane of `mask` may have ended.
 template <class T, class Combine>
 GPUTM_INLINE T reduce_unordered(mask_t mask, T value, Combine combine, GPUTM_HERE) {
-#if GPUTM_ON_DEVICE
-  if (mask == full_mask && (warp_rank() + 1) * warp_width() <= block_size()) {
+  const std::uint32_t width = warp_width();
+  if (mask == full_mask && (width & (width - 1)) == 0 && (warp_rank() + 1) * width <= block_size()) {
     GPUTM_UNROLL
-    for (std::uint32_t distance = 16; distance != 0; distance /= 2)
+    for (std::uint32_t distance = width / 2; distance != 0; distance /= 2)
       value = combine(value, shfl_xor(mask, value, distance, at));
     return value;
   }
-#endif
   return reduce(mask, value, combine, at);
 }
 
