@@ -40,9 +40,7 @@ setting words_per_lock() {
 setting versions() {
   return whole_setting("versions", "", 2, any32, "versions of each element, of multi-version algorithms");
 }
-setting servers() {
-  return whole_setting("servers", "", 1, 64, "server blocks, of algorithms that can have several");
-}
+setting servers() { return whole_setting("servers", "", 1, 64, "server blocks, of algorithms that can have several"); }
 setting record() {
   return whole_setting("record", "", 2, any32, "entries of the commit record, of multi-version algorithms");
 }
