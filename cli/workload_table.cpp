@@ -34,6 +34,14 @@ memory_options memory_of(const point& p) {
   return o;
 }
 
+/// How much an open-ended workload does; less to warm up.
+workloads::amount amount_of(const point& p, effort e) {
+  const std::uint64_t transactions = p.whole("transactions");
+  const double seconds = p.real("seconds");
+  if (e != effort::warm_up) return {transactions, seconds};
+  return {std::min<std::uint64_t>(transactions, 10'000), seconds / 20};
+}
+
 setting words_per_lock() {
   return whole_setting("words-per-lock", "1", 1, 1u << 31, "elements under one lock, a power of two");
 }
@@ -75,9 +83,8 @@ measurement run_bank(const algorithm_entry& a, const device& d, const point& p, 
   o.reads = std::max(p.whole32("reads"), p.whole32("read-capacity"));
   o.writes = p.whole32("writes");
   o.seed = p.whole("seed");
-  o.amount = {p.whole("transactions"), p.real("seconds")};
+  o.amount = amount_of(p, e);
   o.launch = shape_of(p);
-  if (e == effort::warm_up) o.amount = {std::min<std::uint64_t>(o.amount.transactions, 10'000), o.amount.seconds / 20};
   return a.bank(d, o);
 }
 
@@ -143,9 +150,8 @@ measurement run_memcached(const algorithm_entry& a, const device& d, const point
   o.writes = p.whole32("writes");
   o.seed = p.whole("seed");
   o.memory = memory_of(p);
-  o.amount = {p.whole("transactions"), p.real("seconds")};
+  o.amount = amount_of(p, e);
   o.launch = shape_of(p);
-  if (e == effort::warm_up) o.amount = {std::min<std::uint64_t>(o.amount.transactions, 10'000), o.amount.seconds / 20};
   return a.memcached(d, o);
 }
 
