@@ -72,7 +72,7 @@ class commit_record {
   /// Waits until the entry that the place `stamp` replaces is complete; for users that take places many at a time.
   GPUTM_INLINE void wait_for_replaced(std::uint64_t stamp) const {
     // acquire: pairs with the release store in fill(), so that the two do not write to one entry at once
-    while (simt::atomic<S>(stamp_of(stamp % entries_)).load(order::acquire) < replaced_by(stamp)) simt::backoff(32);
+    (void)simt::await_at_least<S>(stamp_of(stamp % entries_), replaced_by(stamp));
   }
   /// Fills the reserved place `stamp` with `count` keys, which `each_key(sink)` gives to its sink.
   template <class EachKey>
@@ -119,12 +119,10 @@ class commit_record {
   /// Says that the entries `first` to `last`, this thread's or ordered before it, have been filled in.
   GPUTM_INLINE void complete(std::uint64_t first, std::uint64_t last) const {
     // acquire, here and in wait_until_complete(): pairs with the release below; what it ordered stays ordered
-    while (simt::atomic<S>(words_[1]).load(order::acquire) != first - 1) simt::backoff(32);
+    (void)simt::await_at_least<S>(words_[1], first - 1);  // never more: the commits before it come first
     simt::atomic<S>(words_[1]).store(last, order::release);
   }
-  GPUTM_INLINE void wait_until_complete(std::uint64_t last) const {
-    while (simt::atomic<S>(words_[1]).load(order::acquire) < last) simt::backoff(32);
-  }
+  GPUTM_INLINE void wait_until_complete(std::uint64_t last) const { (void)simt::await_at_least<S>(words_[1], last); }
   /// Called by all lanes of a warp before they look at entries up to `last`.
   GPUTM_INLINE void prepare(std::uint64_t last, std::uint32_t, std::uint32_t) const { wait_until_complete(last); }
   /// Calls visit(i, key) for the keys of N complete entries, latencies overlapping, and 0 where one has fewer. What it

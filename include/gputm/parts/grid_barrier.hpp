@@ -35,7 +35,7 @@ class grid_barrier {
         serial();
         simt::atomic(words_->released).store(round_, order::release);  // pairs with the acquire below
       } else {
-        while (simt::atomic(words_->released).load(order::acquire) < round_) simt::backoff(32);
+        (void)simt::await_at_least(words_->released, round_);  // acquire: pairs with the release above
       }
     }
     simt::sync_block();  // and goes on for all of them

@@ -19,9 +19,7 @@ class time_stamp {
   GPUTM_INLINE std::uint64_t snapshot() const { return simt::atomic(word_).load(simt::order::acquire); }
 
   /// Waits until commit `stamp` is visible. acquire: as snapshot().
-  GPUTM_INLINE void wait_for(std::uint64_t stamp) const {
-    while (snapshot() < stamp) simt::backoff(32);
-  }
+  GPUTM_INLINE void wait_for(std::uint64_t stamp) const { (void)simt::await_at_least(word_, stamp); }
   /// Makes the commits `first` to `last` visible, after all before them are.
   GPUTM_INLINE void publish(std::uint64_t first, std::uint64_t last) const {
     wait_for(first - 1);  // its acquire carries the publications before this one on to whoever reads it

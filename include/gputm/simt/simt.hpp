@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gputm/simt/atomic.hpp"
+#include "gputm/simt/await.hpp"
 #include "gputm/simt/block.hpp"
 #include "gputm/simt/config.hpp"
 #include "gputm/simt/hints.hpp"
