@@ -150,24 +150,33 @@ class client {
                                    const Body& body, const Inputs&... inputs) {
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
-    if constexpr (!fixed && says_read_only<Body, Inputs...>) read_only = open && body.read_only(inputs...);
+    constexpr bool mixed = !fixed && says_read_only<Body, Inputs...>;
+    if constexpr (mixed) read_only = open && body.read_only(inputs...);
     parts::stopwatch time;
     const approach way = open ? come_near(number, o, read_only) : approach::hold;
     const bool tries = way == approach::go;
     outcome said = outcome::conflict;
     abort_reason why = abort_reason::none;  // of a fault, which is no reason to commit
     Result kept{};
-    if (tries) {
-      recorder_.begin();
-      stm_.begin({rank_, o.aborts, o.began}, read_only);
-      attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(
-          stm_, p_.memory.regions, recorder_, p_.logs.capacity, read_only);
-      said = body(tx, inputs...);
-      why = settle_fault(said, tx, number);
-      kept = tx.kept_result();
+    bool committed = false;
+    // Updates do not wait for the warp's read-only transactions, which may be long: their snapshots would grow old.
+    GPUTM_NO_UNROLL
+    for (unsigned turn = 0; turn <= mixed; ++turn) {
+      if (tries && turn == (mixed && read_only)) {
+        recorder_.begin();
+        stm_.begin({rank_, o.aborts, o.began}, read_only);
+        attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(
+            stm_, p_.memory.regions, recorder_, p_.logs.capacity, read_only);
+        said = body(tx, inputs...);
+        why = settle_fault(said, tx, number);
+        kept = tx.kept_result();
+      }
+      const bool wants = why == abort_reason::none && said == outcome::commit;
+      if (turn == 0)
+        committed = stm_.commit_together(lanes, wants);
+      else if (read_only)
+        committed = wants;  // that is all there is to its commit
     }
-    const bool wants = why == abort_reason::none && said == outcome::commit;
-    const bool committed = stm_.commit_together(lanes, wants);
     finish f = way == approach::stop ? leave(o, finish::stopped) : finish::again;
     if (tries) f = conclude(number, o, read_only, said, committed, why, kept, result);
     if (!simt::any(lanes, open && f != finish::again) && open) pause(o, tries);
