@@ -48,7 +48,7 @@ class snapshot_transaction {
   }
 
  public:
-  static constexpr unsigned loads_at_once = 4;  // more would not fit into registers
+  static constexpr unsigned loads_at_once = 8;  // more would not fit into registers
 
   GPUTM_INLINE void begin(parts::urgency, bool read_only) { log_.begin(time().snapshot(), read_only); }
   template <class T>

@@ -86,28 +86,32 @@ class version_ring {
   template <class T, std::size_t N>
   static GPUTM_INLINE std::uint32_t read_some(const region& r, const std::uint32_t (&index)[N], std::uint32_t versions,
                                               std::uint64_t snapshot, T (&out)[N]) {
-    std::uint64_t head[N], stamp[N];
-    std::uint64_t* from[N];
-    GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) head[i] = simt::atomic(*record_of(r, index[i], versions)).load(order::relaxed);
+    // few words for each element, so that many of them fit into registers: its slot, which tells the address
+    constexpr std::uint32_t never = 1u << slot_bits;  // it has not been written
+    std::uint64_t stamp[N];
+    std::uint32_t at[N];
+    const version_ring any(nullptr, sizeof(T), versions);
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
-      const version_ring ring(record_of(r, index[i], versions), sizeof(T), versions);
-      std::uint64_t* second = ring.slot(ring.before(newest(head[i])));
-      from[i] = ring.slot(newest(head[i]));
-      stamp[i] = simt::atomic(*from[i]).load(order::relaxed);
-      const std::uint64_t other = simt::atomic(*second).load(order::relaxed);
-      if (stamp[i] > snapshot && stamp[i] != unstable) {
+      const std::uint64_t head = simt::atomic(*record_of(r, index[i], versions)).load(order::relaxed);
+      at[i] = head != 0 ? newest(head) : never;
+    }
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const std::uint32_t second = any.before(at[i] & (never - 1));
+      stamp[i] = simt::atomic(*any.slot_in(r, index[i], at[i] & (never - 1))).load(order::relaxed);
+      const std::uint64_t other = simt::atomic(*any.slot_in(r, index[i], second)).load(order::relaxed);
+      if (stamp[i] > snapshot && stamp[i] != unstable && at[i] != never) {
         stamp[i] = other;
-        from[i] = second;
+        at[i] = second;
       }
     }
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {  // both, so that no branch keeps the loads apart
       T version;
-      copy_out(from[i] + 1, version, order::relaxed);
+      copy_out(any.slot_in(r, index[i], at[i] & (never - 1)) + 1, version, order::relaxed);
       out[i] = load_element<T>(r, index[i], order::relaxed);
-      if (head[i] != 0) out[i] = version;
+      if (at[i] != never) out[i] = version;
     }
     // acquire: pairs with the release fences in put() and push(): if a value is newer than its stamp, so are the
     // stamp and the head that are read next; and with the release store of a stamp: if one was too new, the
@@ -116,13 +120,15 @@ class version_ring {
     std::uint64_t again[N];
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i)
-      again[i] = simt::atomic(head[i] == 0 ? *record_of(r, index[i], versions) : *from[i]).load(order::relaxed);
+      again[i] = simt::atomic(at[i] == never ? *record_of(r, index[i], versions)
+                                             : *any.slot_in(r, index[i], at[i] & (never - 1)))
+                     .load(order::relaxed);
     std::uint32_t missed = 0;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
-      const std::uint64_t expected = head[i] == 0 ? 0 : stamp[i];
+      const std::uint64_t expected = at[i] == never ? 0 : stamp[i];
       // stamp 0 is also what a slot says before its first use: its value may not be there yet
-      const bool bad = (again[i] != expected) | (expected > snapshot) | ((expected == 0) & (head[i] != 0));
+      const bool bad = (again[i] != expected) | (expected > snapshot) | ((expected == 0) & (at[i] != never));
       missed |= std::uint32_t{bad} << i;
     }
     return missed;
@@ -148,6 +154,10 @@ class version_ring {
   }
 
  private:
+  /// Slot `k` of another element's record.
+  GPUTM_INLINE std::uint64_t* slot_in(const region& r, std::uint32_t index, std::uint32_t k) const {
+    return record_of(r, index, versions_) + 1 + k * slot_words_;
+  }
   template <class T>
   static GPUTM_INLINE void copy_out(std::uint64_t* from, T& out, order o = order::acquire) {
     std::uint64_t w[words_of(sizeof(T))];
