@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "gputm/algorithm/csmv_index.hpp"
 #include "gputm/algorithm/csmv_rounds.hpp"
 #include "gputm/algorithm/csmv_server.hpp"
 #include "gputm/algorithm/snapshot_transaction.hpp"
@@ -32,6 +33,7 @@ struct basic_csmv : multi_version {
   static constexpr const char* name = With == csmv_mechanisms::no_collaboration     ? "csmv_no_cv"
                                       : With == csmv_mechanisms::client_server_only ? "csmv_only_cs"
                                       : With == csmv_mechanisms::rounds             ? "csmv_rounds"
+                                      : With == csmv_mechanisms::index              ? "csmv_index"
                                       : Place == record_place::shared               ? "csmv_sh"
                                       : Place == record_place::stamps_shared        ? "csmv_ts"
                                       : Place == record_place::replicated           ? "csmv_replicated"
@@ -52,12 +54,13 @@ struct basic_csmv : multi_version {
   /// For as many entries as fit, of record_entries.
   static std::size_t shared_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s) {
     const std::size_t before = layout::crew_bytes(c, s) + layout::record_head, entry = layout::entry_bytes(c);
-    std::size_t entries = o.record_entries;
-    if (entry != 0 && before < s.shared_limit) entries = std::min(entries, (s.shared_limit - before) / entry);
-    return before + std::max<std::size_t>(entries, 2) * entry;
+    const std::size_t room = entry != 0 && before < s.shared_limit ? (s.shared_limit - before) / entry : 2;
+    return before + std::max<std::size_t>(layout::fitting(o.record_entries, room), 2) * entry;
   }
   static GPUTM_INLINE void serve(const server_environment<globals>& env) {
-    using server = std::conditional_t<layout::rounds, csmv_rounds_server<layout>, csmv_server<layout>>;
+    using server =
+        std::conditional_t<layout::rounds, csmv_rounds_server<layout>,
+                           std::conditional_t<layout::indexed, csmv_index_server<layout>, csmv_server<layout>>>;
     server(env).serve();
   }
 
@@ -134,7 +137,7 @@ class basic_csmv<Place, With>::transaction : public snapshot_transaction<K> {
     const bool goes = going >> simt::lane() & 1;
     // no batch is larger than the record
     const std::uint32_t entries = layout::record_entries(env_.globals, env_.logs.capacity, env_.shape);
-    const bool late = goes && simt::count(simt::below(going)) >= entries;
+    const bool late = !layout::indexed && goes && simt::count(simt::below(going)) >= entries;
     if ((batch >> simt::lane() & 1) && !goes) log_.fail(abort_reason::read_conflict);
     if (late) log_.fail(abort_reason::record_overwritten);
     return simt::ballot(lanes, goes && !late);
@@ -181,6 +184,8 @@ using csmv_gb = basic_csmv<record_place::global, csmv_mechanisms::all>;
 using csmv_replicated = basic_csmv<record_place::replicated, csmv_mechanisms::all>;
 /// The server holds all transactions that have come in against the record before it adds any.
 using csmv_rounds = basic_csmv<record_place::shared, csmv_mechanisms::rounds>;
+/// In place of the record, an index of last writers: the server's work does not grow with the commits in flight.
+using csmv_index = basic_csmv<record_place::shared, csmv_mechanisms::index>;
 /// Ablation: each lane of a worker warp validates a transaction of its own.
 using csmv_no_cv = basic_csmv<record_place::shared, csmv_mechanisms::no_collaboration>;
 /// Ablation: clients and server, and nothing else: no pre-validation, no batches, the server writes back.
@@ -188,5 +193,6 @@ using csmv_only_cs = basic_csmv<record_place::shared, csmv_mechanisms::client_se
 
 static_assert(Algorithm<csmv_sh> && Algorithm<csmv_ts> && Algorithm<csmv_gb>);
 static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs> && Algorithm<csmv_replicated> && Algorithm<csmv_rounds>);
+static_assert(Algorithm<csmv_index>);
 
 }  // namespace gputm::algorithm

@@ -12,6 +12,7 @@
 
 #include "gputm/algorithm/snapshot_transaction.hpp"
 #include "gputm/parts/commit_channel.hpp"
+#include "gputm/parts/commit_index.hpp"
 #include "gputm/parts/commit_record.hpp"
 #include "gputm/parts/key_table.hpp"
 #include "gputm/parts/replicated_record.hpp"
@@ -26,8 +27,9 @@ namespace gputm::algorithm {
 /// a copy in the shared memory of each of several servers (thesis section 6.1).
 enum class record_place : std::uint8_t { shared, stamps_shared, global, replicated };
 /// What the ablations of thesis section 5.3 leave out: collaborative validation (noCV); that, pre-validation,
-/// batched insertion and client-side write-back (onlyCS). Rounds: all, in rounds (section 6.1).
-enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only, rounds };
+/// batched insertion and client-side write-back (onlyCS). Rounds: all, in rounds (section 6.1). Index: an index of last
+/// writers takes the record's place.
+enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only, rounds, index };
 
 /// What lies where. Launch memory: {channel, what is global of the record}; dynamic shared memory: {crew, what is
 /// shared of the record}.
@@ -35,11 +37,14 @@ template <record_place Place, csmv_mechanisms With>
 struct csmv_layout {
   static constexpr bool batches = With != csmv_mechanisms::client_server_only;
   static constexpr bool rounds = With == csmv_mechanisms::rounds;
+  static constexpr bool indexed = With == csmv_mechanisms::index;
   static constexpr bool collaborates = With == csmv_mechanisms::all || rounds;
   /// The server block alone uses a record that is not replicated, wherever it is.
   using block_record = parts::commit_record<simt::scope::block>;
   using grid_record = parts::commit_record<simt::scope::device>;
-  using record_type = std::conditional_t<Place == record_place::replicated, parts::replicated_record, block_record>;
+  using record_type =
+      std::conditional_t<indexed, parts::commit_index,
+                         std::conditional_t<Place == record_place::replicated, parts::replicated_record, block_record>>;
 
   /// Words of a letter's text: keys; where the server writes back, element, size and value of every write, too.
   static GPUTM_INLINE constexpr std::uint32_t text_words(const parts::log_capacity& c) {
@@ -93,7 +98,8 @@ struct csmv_layout {
   static constexpr std::size_t record_head = 16;
   /// Shared memory of one entry.
   static GPUTM_INLINE constexpr std::size_t entry_bytes(const parts::log_capacity& c) {
-    return Place == record_place::global          ? 0
+    return indexed                                ? parts::commit_index::slot_bytes
+           : Place == record_place::global        ? 0
            : Place == record_place::stamps_shared ? 8
                                                   : 8 * (2 + std::size_t{c.writes});
   }
@@ -101,6 +107,14 @@ struct csmv_layout {
     return Place == record_place::shared          ? 0
            : Place == record_place::stamps_shared ? block_record::key_bytes(entries, c.writes)
                                                   : block_record::bytes(entries, c.writes);
+  }
+  /// Entries of a record that shall have `wanted`, where there is room for `room`. An index has eight slots in the
+  /// place of each, so that elements rarely share one, and a power of two of them.
+  static GPUTM_INLINE constexpr std::size_t fitting(std::size_t wanted, std::size_t room) {
+    if (!indexed) return wanted < room ? wanted : room;
+    std::size_t slots = 2;
+    while (slots < 8 * wanted && 2 * slots <= room) slots *= 2;
+    return slots;
   }
   /// Entries of this launch's record: what shared_bytes() has found room for.
   static GPUTM_INLINE std::uint32_t record_entries(const multi_version::globals& g, const parts::log_capacity& c,
@@ -114,7 +128,10 @@ struct csmv_layout {
     auto* global = reinterpret_cast<std::uint64_t*>(
         env.launch_memory +
         parts::commit_channel::bytes(env.shape.client_warps(), env.shape.warp_width, text_words(env.capacity)));
-    if constexpr (Place == record_place::shared) return {shared, entries, keys};
+    if constexpr (indexed)
+      return {shared, entries};
+    else if constexpr (Place == record_place::shared)
+      return {shared, entries, keys};
     if constexpr (Place == record_place::global) return {global, entries, keys};
     if constexpr (Place == record_place::stamps_shared) return {shared, global, entries, keys};
     if constexpr (Place == record_place::replicated)
@@ -158,6 +175,18 @@ class csmv_server {
 
   /// Every thread of the block calls it.
   GPUTM_INLINE void serve() const {
+    serve_by([this](std::uint32_t warp, simt::mask_t batch) {
+      if constexpr (Layout::batches)
+        commit_together(warp, batch);
+      else
+        commit_one_by_one(warp, batch);
+    });
+  }
+
+ protected:
+  /// commit(warp, batch) is called by all lanes of a warp.
+  template <class Commit>
+  GPUTM_INLINE void serve_by(Commit commit) const {
     const parts::server_rank rank{simt::block_rank() - env_.shape.clients, env_.shape.servers};
     const parts::server_crew crew(reinterpret_cast<std::uint32_t*>(simt::dynamic_shared()), channel_,
                                   env_.shape.warps_in_block(), env_.shape.client_threads(), rank);
@@ -167,15 +196,9 @@ class csmv_server {
     simt::sync_block();
     if (simt::thread_rank() == 0) channel_.meet(rank.of);
     simt::sync_block();
-    crew.run([this](std::uint32_t warp, std::uint32_t, simt::mask_t batch) {
-      if constexpr (Layout::batches)
-        commit_together(warp, batch);
-      else
-        commit_one_by_one(warp, batch);
-    });
+    crew.run([&](std::uint32_t warp, std::uint32_t, simt::mask_t batch) { commit(warp, batch); });
   }
 
- protected:
   // ---- algorithm 3: the batch as a whole
   GPUTM_INLINE void commit_together(std::uint32_t warp, simt::mask_t batch) const {
     parts::stopwatch watch;
@@ -203,20 +226,23 @@ class csmv_server {
   }
   /// Writes the answers, and fills in the places after `last`, which have been taken.
   GPUTM_INLINE void conclude_all(std::uint32_t warp, simt::mask_t batch, const fates& f, std::uint64_t last) const {
-    each_of(batch, [&](std::uint32_t t) { conclude(channel_.of(warp, t), text_of(warp, t), t, f, last); });
+    each_of(batch, [&](std::uint32_t t) {
+      answer(channel_.of(warp, t), t, f, last);
+      if (f.live >> t & 1) insert(text_of(warp, t), stamp_of(f.live, t, last));
+    });
     simt::sync_warp(all);  // the release in complete() covers what all lanes have filled in
     if (simt::lane() == 0 && f.live != 0) record_.complete(last + 1, last + simt::count(f.live));
   }
   /// Stamps ascend by lane.
-  GPUTM_INLINE void conclude(const parts::letter& l, const parts::letter& text, std::uint32_t lane, const fates& f,
-                             std::uint64_t last) const {
-    if (!(f.live >> lane & 1)) {
-      l.answer(f.overwritten >> lane & 1 ? found::overwritten : found::conflict, 0);
-      return;
-    }
-    const std::uint64_t stamp = last + 1 + simt::count(f.live & ((simt::mask_t{1} << lane) - 1));
-    insert(text, stamp);
-    l.answer(found::clean, stamp);
+  static GPUTM_INLINE std::uint64_t stamp_of(simt::mask_t live, std::uint32_t lane, std::uint64_t last) {
+    return last + 1 + simt::count(live & ((simt::mask_t{1} << lane) - 1));
+  }
+  GPUTM_INLINE void answer(const parts::letter& l, std::uint32_t lane, const fates& f, std::uint64_t last) const {
+    const bool passed = f.live >> lane & 1, gone = f.overwritten >> lane & 1;
+    l.answer(passed ? found::clean
+             : gone ? found::overwritten
+                    : found::conflict,
+             passed ? stamp_of(f.live, lane, last) : 0);
   }
   /// Letters are read several times, and other warps' acquires empty the cache: short ones are copied first.
   GPUTM_INLINE void take_copies(std::uint32_t warp, simt::mask_t batch) const {
@@ -326,10 +352,15 @@ class csmv_server {
   }
   /// Without collaboration: each lane has transactions of its own.
   GPUTM_INLINE void validate_apart(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
+    decide_apart(f, [&](std::uint32_t t) { return hold(text_of(warp, t), checked, last, 0, 1); });
+  }
+  /// decide(t): of this lane's transactions.
+  template <class Decide>
+  GPUTM_INLINE void decide_apart(fates& f, Decide decide) const {
     for (std::uint32_t base = 0; base < simt::warp_width(); base += lanes_) {
       const std::uint32_t t = base + simt::lane();
       found mine = found::clean;
-      if (t < simt::warp_width() && (f.live >> t & 1)) mine = hold(text_of(warp, t), checked, last, 0, 1);
+      if (t < simt::warp_width() && (f.live >> t & 1)) mine = decide(t);
       const simt::mask_t gone = simt::ballot(all, mine == found::overwritten) << base;
       f.end(simt::ballot(all, mine == found::conflict) << base, gone);
     }

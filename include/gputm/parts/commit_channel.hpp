@@ -32,6 +32,12 @@ class letter {
   // ---- the text: keys, first of what was written, then of what was only read; then what the protocol likes
   GPUTM_INLINE void write(std::uint32_t k, std::uint64_t text) const { simt::plain_store(word(first_key + k), text); }
   GPUTM_INLINE std::uint64_t read(std::uint32_t k) const { return simt::plain_load(word(first_key + k)); }
+  /// N words from `k` on, those that are below `end`; latencies overlap.
+  template <std::size_t N>
+  GPUTM_INLINE void read_some(std::uint32_t k, std::uint32_t end, std::uint64_t (&some)[N]) const {
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) some[i] = k + i < end ? read(k + i) : 0;
+  }
   GPUTM_INLINE void head(std::uint64_t snapshot, std::uint32_t written, std::uint32_t keys) const {
     simt::plain_store(word(snapshot_word), snapshot);
     simt::plain_store(word(counts_word), std::uint64_t{written} << 32 | keys);
@@ -51,8 +57,7 @@ class letter {
     constexpr unsigned at_once = 4;
     for (std::uint32_t k = 0; k < keys; k += at_once) {
       std::uint64_t some[at_once];
-      GPUTM_UNROLL
-      for (unsigned i = 0; i < at_once; ++i) some[i] = k + i < keys ? read(k + i) : 0;
+      read_some(k, keys, some);
       GPUTM_UNROLL
       for (unsigned i = 0; i < at_once; ++i)
         if (k + i < keys) to.write(k + i, some[i]);
@@ -110,7 +115,7 @@ class commit_channel {
       // keep the release sequence
       simt::atomic(flags_of(warp)).fetch_or(std::uint64_t{1} << leader, order::release);
       // acquire: pairs with the release in answer()
-      while (simt::atomic(mine.answered()).load(order::acquire) == 0) simt::backoff(32);
+      (void)simt::await_at_least(mine.answered(), 1);
     }
     simt::sync_warp(lanes);  // carries the leader's acquire on to the others
   }
@@ -142,7 +147,7 @@ class commit_channel {
     if (servers == 1) return;
     // acq_rel and acquire: what each server has done before, all see after it
     simt::atomic(open()).fetch_add(1, order::acq_rel);
-    while (simt::atomic(open()).load(order::acquire) < servers) simt::backoff(32);
+    (void)simt::await_at_least(open(), servers);
   }
   /// One thread of each server, after the last client has left. The last one makes all as it was before the first.
   GPUTM_INLINE void close(std::uint32_t servers) const {
