@@ -130,6 +130,11 @@ class device_place {
     stream_.synchronize();
     return b.template as<const T>();
   }
+  /// Makes all arrays what results() returned.
+  void restore(const array_bytes& all) {
+    for (std::size_t k = 0; k < made_.size(); ++k)
+      if (made_[k].length != 0) memory_.core().write(stream_, made_[k].handle, 0, made_[k].length, all[k].data());
+  }
   array_bytes results() const {
     array_bytes all;
     for (const made& a : made_) {
