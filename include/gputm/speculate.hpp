@@ -21,9 +21,10 @@ struct loop_config {
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
   std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0: never
-  std::uint32_t table_slots = 0;       ///< of the table of writers: a power of two
-  std::uint32_t tags = parts::writer_table::tags;  ///< windows (times two) between two clearings of that table
-  std::uint64_t longest_iteration = 1u << 24;      ///< loads and stores of one iteration, beyond which it is a runaway
+  std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. Writers are not hashed if this is 0
+  std::uint64_t marks_bytes = std::uint64_t{2} << 30;  ///< and 8 bytes for every element of the memory are no more
+  std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
+  std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of one iteration, beyond which it is a runaway
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
 };
 
@@ -52,7 +53,8 @@ namespace detail {
 struct loop_sizes {
   parts::loop_limits limits;
   parts::loop_log_space logs;
-  std::uint32_t table_slots = 0;
+  parts::table_space table;       ///< without memory
+  std::uint64_t table_bytes = 0;  ///< that it needs
 };
 void check_iterations(std::int64_t n);
 loop_sizes plan_loop(const loop_config&, const loop_traits&, const memory_core&, std::uint64_t n,
@@ -67,7 +69,13 @@ template <LoopEngine E>
 class loop_workspace {
   launch_shape shape_;
   detail::loop_sizes sizes_;
-  buffer control_, state_, table_, logs_;
+  buffer words_, table_, logs_;
+
+  static constexpr std::size_t line = 128, state_at = (sizeof(parts::control) + line - 1) / line * line;
+  parts::control* control() const { return words_.template as<parts::control>(); }
+  parts::loop_state* state() const {
+    return reinterpret_cast<parts::loop_state*>(words_.template as<std::byte>() + state_at);
+  }
   device device_;
 
  public:
@@ -76,9 +84,11 @@ class loop_workspace {
     detail::check_config(grid, false);
     shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
     sizes_ = detail::plan_loop(c, E::loop, tm.core(), n, grid.blocks * grid.threads);
-    control_ = buffer(device_, sizeof(parts::control));
-    state_ = buffer(device_, sizeof(parts::loop_state));
-    table_ = buffer(device_, std::uint64_t{sizes_.table_slots} * sizeof(parts::writer_entry));
+    words_ = buffer(device_, state_at + sizeof(parts::loop_state));
+    table_ = buffer(device_, line + sizes_.table_bytes);
+    sizes_.table.tag = table_.template as<std::uint32_t>();
+    sizes_.table.base = table_.template as<std::byte>() + line;
+    device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
     logs_ = buffer(device_, sizes_.logs.rows() * sizes_.logs.window * sizeof(std::uint64_t));
     sizes_.logs.base = logs_.template as<std::uint64_t>();
     reset(s);
@@ -88,25 +98,16 @@ class loop_workspace {
   const parts::loop_limits& limits() const { return sizes_.limits; }
 
   /// Counters, state and error back to zero; enqueued, neither allocates nor waits.
-  void reset(const stream& s) {
-    device_->fill_zero(s.handle(), control_.template as<void>(), control_.size());
-    device_->fill_zero(s.handle(), state_.template as<void>(), state_.size());
-  }
+  void reset(const stream& s) { device_->fill_zero(s.handle(), words_.template as<void>(), words_.size()); }
   /// What the kernel of a loop of `n` iterations needs.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n) const {
     parts::loop_limits limits = sizes_.limits;
     limits.iterations = n;
-    return {tm.ref().regions,
-            control_.template as<parts::control>(),
-            state_.template as<parts::loop_state>(),
-            table_.template as<void>(),
-            sizes_.table_slots,
-            sizes_.logs,
-            limits};
+    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, limits};
   }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
-    return detail::collect_loop(s, tm.core(), control_.template as<void>(), state_.template as<void>());
+    return detail::collect_loop(s, tm.core(), control(), state());
   }
 };
 
@@ -115,6 +116,8 @@ namespace launching {
 
 template <class E, class Body>
 struct loop_kernel {
+  static constexpr int registers = 64;  // more threads hide more of the latencies
+
   speculation::loop_environment environment;
   Body body;
   GPUTM_INLINE void operator()() const { E::run(environment, body); }

@@ -91,20 +91,40 @@ class loop_log {
   GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
     row(2 + i) = static_cast<std::uint64_t>(source + 1) << 40 | key;
   }
-  GPUTM_INLINE std::uint64_t read_key(std::uint32_t i) const { return row(2 + i) & 0xffffffffffu; }
-  GPUTM_INLINE std::uint32_t read_source(std::uint32_t i) const {
-    return static_cast<std::uint32_t>(row(2 + i) >> 40) - 1;
+  /// N of them from `i` on; beyond `size` entry `i`.
+  template <std::size_t N>
+  GPUTM_INLINE void reads(std::uint32_t i, std::uint32_t size, std::uint64_t (&key)[N],
+                          std::uint32_t (&source)[N]) const {
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < N; ++k) key[k] = row(2 + (i + k < size ? i + k : i));
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < N; ++k) {
+      source[k] = static_cast<std::uint32_t>(key[k] >> 40) - 1;
+      key[k] &= 0xffffffffffu;
+    }
   }
   GPUTM_INLINE void set_write_key(std::uint32_t i, std::uint64_t key) const {
     simt::plain_store(row(2 + reads_ + i), key);
   }
   GPUTM_INLINE std::uint64_t write_key(std::uint32_t i) const { return simt::plain_load(row(2 + reads_ + i)); }
-  /// The entry of the element among the first `size`, or none.
+  /// The entry of the element among the first `size`, or none; latencies overlap.
   GPUTM_INLINE std::uint32_t find_write(std::uint64_t key, std::uint32_t size) const {
+    constexpr std::uint32_t at_once = 4;
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = 0; i < size; ++i)
-      if (write_key(i) == key) return i;
+    for (std::uint32_t i = 0; i < size; i += at_once) {
+      std::uint64_t seen[at_once];
+      write_keys(i, size, seen);
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k)
+        if (i + k < size && seen[k] == key) return i + k;
+    }
     return none;
+  }
+  /// The keys of N entries from `i` on; beyond `size` that of entry `i`.
+  template <std::size_t N>
+  GPUTM_INLINE void write_keys(std::uint32_t i, std::uint32_t size, std::uint64_t (&key)[N]) const {
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < N; ++k) key[k] = write_key(i + k < size ? i + k : i);
   }
 
   template <class T>
@@ -123,20 +143,22 @@ class loop_log {
     memcpy(static_cast<void*>(&value), w, sizeof value);
     return value;
   }
-  /// Writes entry `i` to memory; something else orders it with every conflicting access.
-  GPUTM_INLINE void write_back(const region& r, std::uint32_t i) const {
+  /// Writes entry `i`, the element of this key, to memory; something else orders it with every conflicting access.
+  GPUTM_INLINE void write_back(const region_table& regions, std::uint32_t i, std::uint64_t key) const {
+    const region& r = regions.regions[region_of(key)];
+    std::byte* to = r.data + std::uint64_t{index_of(key)} * r.element_bytes;
     const std::uint32_t bytes = r.element_bytes;
-    if (bytes % 8 == 0) return write_back_pieces<std::uint64_t>(r, i, bytes);
-    if (bytes % 4 == 0) return write_back_pieces<std::uint32_t>(r, i, bytes);
-    if (bytes % 2 == 0) return write_back_pieces<std::uint16_t>(r, i, bytes);
-    write_back_pieces<std::uint8_t>(r, i, bytes);
+    if (bytes % 8 == 0) return write_back_pieces<std::uint64_t>(to, i, bytes);
+    if (bytes % 4 == 0) return write_back_pieces<std::uint32_t>(to, i, bytes);
+    if (bytes % 2 == 0) return write_back_pieces<std::uint16_t>(to, i, bytes);
+    write_back_pieces<std::uint8_t>(to, i, bytes);
   }
 
  private:
   template <class Piece>
-  GPUTM_INLINE void write_back_pieces(const region& r, std::uint32_t i, std::uint32_t bytes) const {
+  GPUTM_INLINE void write_back_pieces(std::byte* element, std::uint32_t i, std::uint32_t bytes) const {
     constexpr std::uint32_t in_word = 8 / sizeof(Piece);
-    Piece* to = reinterpret_cast<Piece*>(r.data + static_cast<std::uint64_t>(index_of(write_key(i))) * bytes);
+    Piece* to = reinterpret_cast<Piece*>(element);
     for (std::uint32_t k = 0; k < bytes / sizeof(Piece); ++k)
       simt::plain_store(to[k], static_cast<Piece>(simt::plain_load(value_row(i, k / in_word)) >>
                                                   (8 * sizeof(Piece) * (k % in_word))));

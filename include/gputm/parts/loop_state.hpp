@@ -50,6 +50,7 @@ struct loop_window {
   std::uint32_t commits = 0;      ///< positions that commit, once that is known
   std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
   std::uint32_t clear_table = 0;  ///< before it begins
+  std::uint32_t wary = 0;         ///< violations are likely: look for lower writers at each load already
   std::uint32_t over = 0;         ///< there is none
   std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
   std::uint32_t number = 0;       ///< tells windows apart
@@ -71,9 +72,10 @@ struct loop_state {
   std::uint32_t stored;                 ///< bit r: something was stored to region r
   std::uint32_t read_unlogged;          ///< bit r: region r was read without a log
   std::uint32_t unmarked;               ///< marks of last writers are not right
-  std::uint32_t alone;                  ///< the first position has writes without marks
+  std::uint32_t alone;                  ///< the first position has writes without marks: it commits, and no other
   std::uint32_t dirty;                  ///< positions in violation
   std::uint32_t dirty_before;           ///< as of the check before
+  std::uint32_t troubled;               ///< some positions have been in violation
   std::uint32_t failed;                 ///< the first iteration of the window has reported an error
   loop_counters counters;
 };
@@ -83,6 +85,7 @@ class loop_plan {
   using order = simt::order;
   loop_state& s_;
   const loop_limits& limits_;
+  std::uint32_t& last_tag_;  // of the table
 
   static constexpr std::uint32_t small = 8, large = 32;  // commits of a round
 
@@ -131,7 +134,9 @@ class loop_plan {
     w.tag = w.clear_table ? 1 : w.tag + 2;
     w.commits = w.all_commit = w.repair = 0;
     w.over = w.over || left == 0;
+    put(last_tag_, w.tag);
     put(s_.dirty_before, w.size);
+    put(s_.troubled, 0);
     store(w);
     reset();
     simt::progress();
@@ -145,31 +150,34 @@ class loop_plan {
     put(s_.now.commits, w.commits);
     put(s_.now.all_commit, w.all_commit);
     put(s_.now.clear_table, w.clear_table);
+    put(s_.now.wary, w.wary);
     put(s_.now.over, w.over);
     put(s_.now.repair, w.repair);
     put(s_.now.number, w.number + 1);
   }
 
  public:
-  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits) : s_(s), limits_(limits) {}
+  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits, std::uint32_t& last_tag)
+      : s_(s), limits_(limits), last_tag_(last_tag) {}
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
     return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),        simt::plain_load(s.now.tag),
             simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),     simt::plain_load(s.now.commits),
-            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.clear_table), simt::plain_load(s.now.over),
-            simt::plain_load(s.now.repair),     simt::plain_load(s.now.number)};
+            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.clear_table), simt::plain_load(s.now.wary),
+            simt::plain_load(s.now.over),       simt::plain_load(s.now.repair),      simt::plain_load(s.now.number)};
   }
 
   static GPUTM_INLINE std::uint32_t number(loop_state& s) { return simt::plain_load(s.now.number); }
 
-  /// The first window. Nobody knows yet which regions the loop stores to, so all reads are logged. The tag is such
-  /// that the table is cleared: it may hold anything.
+  /// The first window. Nobody knows yet which regions the loop stores to, so all reads are logged. The table holds what
+  /// loops before this one have left.
   GPUTM_INLINE void start() {
     loop_window w;
     w.size = limits_.first_window;
-    w.tag = limits_.tags;
+    w.tag = simt::plain_load(last_tag_);
     w.logged = (1u << max_regions) - 1;
+    w.wary = 1;
     put(s_.next_stretch, large);
     begin(w);
   }
@@ -193,6 +201,7 @@ class loop_plan {
   /// while a quarter of those that ran last is left at most: all repairs together run less than half a window.
   GPUTM_INLINE void decide_or_repair(bool may_repair) {
     const std::uint32_t repair = simt::plain_load(s_.now.repair), dirty = get(s_.dirty);
+    if (dirty != 0) put(s_.troubled, 1);
     const bool useful = dirty != 0 && dirty <= simt::plain_load(s_.dirty_before) / 4 && get(s_.alone) == 0 &&
                         get(s_.failed) == 0 && get(s_.ended) > get(s_.violated);
     if (!may_repair || !useful || repair == limits_.repairs) {
@@ -219,6 +228,7 @@ class loop_plan {
     count(s_.counters.iterations, w.commits);
     // what the first window has stored to is what the loop is taken to store to
     w.logged = (w.base == 0 ? 0 : w.logged) | get(s_.stored);
+    w.wary = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.base += w.commits;
     w.stretch = next_stretch(w, w.commits);
     w.size = next_size(w, w.commits);

@@ -10,7 +10,7 @@ namespace gputm::parts {
 
 struct alignas(16) owner_entry {
   std::uint64_t key;
-  std::uint64_t owner;  ///< tag << 56 | kind << 32 | position
+  std::uint64_t owner;  ///< tag << 48 | kind << 32 | position
 
   GPUTM_INLINE void clear() {
     simt::atomic(key).store(0, simt::order::relaxed);
@@ -26,9 +26,9 @@ class owner_table : public tagged_table<owner_entry> {
   enum kind : std::uint32_t { nobody, reader, readers, writer };
 
   GPUTM_INLINE std::uint64_t word(kind k, std::uint32_t p) const {
-    return static_cast<std::uint64_t>(tag_) << 56 | static_cast<std::uint64_t>(k) << 32 | p;
+    return static_cast<std::uint64_t>(tag_) << 48 | static_cast<std::uint64_t>(k) << 32 | p;
   }
-  GPUTM_INLINE kind kind_of(std::uint64_t w) const { return w >> 56 == tag_ ? static_cast<kind>(w >> 32 & 3) : nobody; }
+  GPUTM_INLINE kind kind_of(std::uint64_t w) const { return w >> 48 == tag_ ? static_cast<kind>(w >> 32 & 3) : nobody; }
   static GPUTM_INLINE ownership refused(kind held, std::uint32_t by, std::uint32_t p) {
     if (held == writer) return by < p ? ownership::written_before : ownership::written_behind;
     return held == readers || by < p ? ownership::read_before : ownership::read_behind;

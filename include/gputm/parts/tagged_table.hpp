@@ -4,8 +4,10 @@
 // tags run out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include "gputm/parts/table_space.hpp"
 #include "gputm/simt/simt.hpp"
 
 namespace gputm::parts {
@@ -21,18 +23,17 @@ GPUTM_INLINE constexpr std::uint32_t index_of(std::uint64_t key) { return static
 template <class Entry>
 class tagged_table {
   using order = simt::order;
-  Entry* entries_ = nullptr;
-  std::uint32_t mask_ = 0;
 
-  static constexpr std::uint32_t probes = 8, key_bits = 36;
+  static constexpr std::uint32_t probes = 32, key_bits = 36;
 
   /// Neighbours lie side by side at the first probe, and are spread at the others. Elements far apart, as of several
   /// streams through one array, go to places of their own.
   GPUTM_INLINE Entry& slot(std::uint64_t key, std::uint32_t probe) const {
-    if (probe == 0)
-      return entries_[(index_of(key) + (index_of(key) >> 16 ^ region_of(key) << 16) * 0x9E3779B1u) & mask_];
+    const std::uint32_t mask = space_->slots - 1;
+    Entry* entries = static_cast<Entry*>(space_->base);
+    if (probe == 0) return entries[(index_of(key) + (index_of(key) >> 16 ^ region_of(key) << 16) * 0x9E3779B1u) & mask];
     const std::uint64_t x = (key + probe) * 0x9E3779B97F4A7C15u;
-    return entries_[static_cast<std::uint32_t>((x ^ x >> 29) >> 24) & mask_];
+    return entries[static_cast<std::uint32_t>((x ^ x >> 29) >> 24) & mask];
   }
   GPUTM_INLINE bool is_current(std::uint64_t word) const { return word >> key_bits == tag_; }
   GPUTM_INLINE std::uint64_t tagged(std::uint64_t key) const {
@@ -40,6 +41,7 @@ class tagged_table {
   }
 
  protected:
+  const table_space* space_ = nullptr;
   std::uint32_t tag_ = 0;
 
   /// The element's entry, made if need be; null if there is no room.
@@ -57,10 +59,10 @@ class tagged_table {
     return nullptr;
   }
   /// The element's entry, or null if nobody has claimed one.
-  GPUTM_INLINE Entry* find(std::uint64_t key) const {
+  GPUTM_INLINE Entry* find(std::uint64_t key, std::uint32_t first_probe = 0) const {
     const std::uint64_t mine = tagged(key);
     GPUTM_NO_UNROLL
-    for (std::uint32_t k = 0; k < probes; ++k) {
+    for (std::uint32_t k = first_probe; k < probes; ++k) {
       Entry& e = slot(key, k);
       const std::uint64_t seen = simt::atomic(e.key).load(order::relaxed);
       if (seen == mine) return &e;
@@ -68,19 +70,31 @@ class tagged_table {
     }
     return nullptr;
   }
+  /// The same for several elements, latencies of first probes overlapping.
+  template <std::size_t N>
+  GPUTM_INLINE void find_some(const std::uint64_t (&key)[N], Entry* (&found)[N]) const {
+    std::uint64_t seen[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) seen[i] = simt::atomic(slot(key[i], 0).key).load(order::relaxed);
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      found[i] = seen[i] == tagged(key[i]) ? &slot(key[i], 0) : nullptr;
+      if (!found[i] && is_current(seen[i])) found[i] = find(key[i], 1);
+    }
+  }
 
  public:
-  using entry = Entry;
   /// Tags are 1 to this; each window uses two.
-  static constexpr std::uint32_t tags = 255;
+  static constexpr std::uint32_t tags = 4095;
 
   tagged_table() = default;
-  GPUTM_INLINE tagged_table(Entry* entries, std::uint32_t slots, std::uint32_t tag)
-      : entries_(entries), mask_(slots - 1), tag_(tag) {}
+  /// `space` outlives it.
+  GPUTM_INLINE tagged_table(const table_space& space, std::uint32_t tag) : space_(&space), tag_(tag) {}
 
   /// All threads of the grid call it; a barrier must follow.
   GPUTM_INLINE void clear() const {
-    for (std::uint64_t k = simt::grid_thread_rank(); k <= mask_; k += simt::grid_threads()) entries_[k].clear();
+    for (std::uint64_t k = simt::grid_thread_rank(); k < space_->slots; k += simt::grid_threads())
+      static_cast<Entry*>(space_->base)[k].clear();
   }
 };
 

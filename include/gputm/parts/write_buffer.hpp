@@ -28,11 +28,10 @@ class write_buffer {
     size_ = 0;
   }
 
+  /// False if the element has not been written; true if it may have been.
+  GPUTM_INLINE bool perhaps(std::uint64_t key) const { return (filter_ & bit(key)) != 0; }
   /// The entry of the element, or none.
-  GPUTM_INLINE std::uint32_t find(std::uint64_t key) const {
-    if (!(filter_ & bit(key))) return none;
-    return log_.find_write(key, size_);
-  }
+  GPUTM_INLINE std::uint32_t find(std::uint64_t key) const { return perhaps(key) ? log_.find_write(key, size_) : none; }
   template <class T>
   GPUTM_INLINE void replace(std::uint32_t i, const T& value) const {
     log_.set_value(i, value);
@@ -46,7 +45,7 @@ class write_buffer {
     ++size_;
   }
   GPUTM_INLINE void write_back(const region_table& regions) const {
-    for (std::uint32_t i = 0; i < size_; ++i) log_.write_back(regions.regions[region_of(log_.write_key(i))], i);
+    for (std::uint32_t i = 0; i < size_; ++i) log_.write_back(regions, i, log_.write_key(i));
   }
 };
 

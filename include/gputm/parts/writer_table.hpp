@@ -1,72 +1,124 @@
 // Floor 2: who writes an element in this window of a loop: the first and the last writer, GPU-TLS's minWriter and
-// maxWriter.
+// maxWriter. Hashed, in a tagged_table; or, where there is memory for it, with marks of its own for every element: then
+// there is nothing to claim, nothing to search, always room, and neighbours share a cache line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "gputm/parts/tagged_table.hpp"
 
 namespace gputm::parts {
 
-struct alignas(16) writer_entry {
-  std::uint64_t key;
-  std::uint32_t first;  ///< tag << 24 | ~position, so that the maximum is the newest window's first writer
-  std::uint32_t last;   ///< tag << 24 | position
+struct writer_marks {
+  std::uint32_t first;  ///< tag << 20 | ~position, so that the maximum is the newest window's first writer
+  std::uint32_t last;   ///< tag << 20 | position
 
   GPUTM_INLINE void clear() {
-    simt::atomic(key).store(0, simt::order::relaxed);
     simt::atomic(first).store(0, simt::order::relaxed);
     simt::atomic(last).store(0, simt::order::relaxed);
   }
 };
 
-class writer_table : public tagged_table<writer_entry> {
+struct alignas(16) writer_entry {
+  std::uint64_t key;
+  writer_marks marks;
+
+  GPUTM_INLINE void clear() {
+    simt::atomic(key).store(0, simt::order::relaxed);
+    marks.clear();
+  }
+};
+
+class writer_table : tagged_table<writer_entry> {
   using order = simt::order;
-  static constexpr std::uint32_t position_bits = 24;
+  using base = tagged_table<writer_entry>;
+  static constexpr std::uint32_t position_bits = 20;
 
  public:
   /// Positions in a window are below this.
   static constexpr std::uint32_t positions = 1u << position_bits;
   static constexpr std::uint32_t none = positions;
+  static_assert(base::tags < 1u << (32 - position_bits));
+  using base::tags;
 
-  using tagged_table<writer_entry>::tagged_table;
+  writer_table() = default;
+  using base::base;
 
-  enum class marked : std::uint8_t { no_room, fresh, perhaps_before };
-
-  /// Position `p` writes the element, perhaps not for the first time: then a higher one may have, too.
-  GPUTM_INLINE marked mark(std::uint64_t key, std::uint32_t p) const {
-    writer_entry* e = this->claim(key);
-    if (!e) return marked::no_room;
-    simt::atomic(e->first).fetch_max(tag_ << position_bits | (positions - 1 - p), order::relaxed);
-    const std::uint32_t mine = tag_ << position_bits | p;
-    return simt::atomic(e->last).fetch_max(mine, order::relaxed) < mine ? marked::fresh : marked::perhaps_before;
+  /// Position `p` writes the element; false if there is no room.
+  GPUTM_INLINE bool mark(std::uint64_t key, std::uint32_t p) const {
+    writer_marks* m = direct() ? own_marks(key) : marks_of(this->claim(key));
+    if (!m) return false;
+    simt::atomic(m->first).fetch_max(tag_ << position_bits | (positions - 1 - p), order::relaxed);
+    simt::atomic(m->last).fetch_max(tag_ << position_bits | p, order::relaxed);
+    return true;
   }
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {
-    if (writer_entry* e = this->find(key))
-      simt::atomic(e->last).fetch_max((tag_ + 1) << position_bits | p, order::relaxed);
+    if (writer_marks* m = find_marks(key))
+      simt::atomic(m->last).fetch_max((tag_ + 1) << position_bits | p, order::relaxed);
   }
   /// The lowest position that has marked the element so far, or none.
-  GPUTM_INLINE std::uint32_t first_writer(std::uint64_t key) const {
-    writer_entry* e = this->find(key);
-    if (!e) return none;
-    const std::uint32_t word = simt::atomic(e->first).load(order::relaxed);
-    if (word >> position_bits != tag_) return none;  // claimed, and not marked yet
-    return positions - 1 - (word & (positions - 1));
+  GPUTM_INLINE std::uint32_t first_writer(std::uint64_t key) const { return first_of(find_marks(key)); }
+  /// The same for several elements, latencies overlapping.
+  template <std::size_t N>
+  GPUTM_INLINE void first_writers(const std::uint64_t (&key)[N], std::uint32_t (&first)[N]) const {
+    writer_marks* m[N];
+    find_all(key, m);
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) first[i] = first_of(m[i]);
   }
   /// The highest position that has marked the element so far, or none.
   GPUTM_INLINE std::uint32_t last_writer(std::uint64_t key) const {
-    writer_entry* e = this->find(key);
-    if (!e) return none;
-    const std::uint32_t word = simt::atomic(e->last).load(order::relaxed);
+    writer_marks* m = find_marks(key);
+    if (!m) return none;
+    const std::uint32_t word = simt::atomic(m->last).load(order::relaxed);
     return word >> position_bits == tag_ ? word & (positions - 1) : none;
   }
-  /// Whether `p` is the last writer of the element: of those marked, or of those marked again.
-  GPUTM_INLINE bool is_last_writer(std::uint64_t key, std::uint32_t p, bool again) const {
-    writer_entry* e = this->find(key);
-    if (!e) return false;
-    const std::uint32_t word = simt::atomic(e->last).load(order::relaxed);
-    return word == ((tag_ + again) << position_bits | p);
+  /// Whether `p` is the last writer of the elements: of those marked, or of those marked again.
+  template <std::size_t N>
+  GPUTM_INLINE void are_last_writers(const std::uint64_t (&key)[N], std::uint32_t p, bool again, bool (&is)[N]) const {
+    writer_marks* m[N];
+    find_all(key, m);
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const std::uint32_t word = m[i] ? simt::atomic(m[i]->last).load(order::relaxed) : 0;
+      is[i] = word == ((tag_ + again) << position_bits | p);
+    }
+  }
+
+  /// All threads of the grid call it; a barrier must follow.
+  GPUTM_INLINE void clear() const {
+    if (!direct()) return base::clear();
+    for (std::uint64_t k = simt::grid_thread_rank(); k < space_->first[max_regions]; k += simt::grid_threads())
+      static_cast<writer_marks*>(space_->base)[k].clear();
+  }
+
+ private:
+  GPUTM_INLINE bool direct() const { return space_->slots == 0; }
+  GPUTM_INLINE writer_marks* own_marks(std::uint64_t key) const {
+    return static_cast<writer_marks*>(space_->base) + (space_->first[region_of(key)] + index_of(key));
+  }
+  static GPUTM_INLINE writer_marks* marks_of(writer_entry* e) { return e ? &e->marks : nullptr; }
+  GPUTM_INLINE writer_marks* find_marks(std::uint64_t key) const {
+    return direct() ? own_marks(key) : marks_of(this->find(key));
+  }
+  template <std::size_t N>
+  GPUTM_INLINE void find_all(const std::uint64_t (&key)[N], writer_marks* (&m)[N]) const {
+    if (direct()) {
+      GPUTM_UNROLL
+      for (unsigned i = 0; i < N; ++i) m[i] = own_marks(key[i]);
+      return;
+    }
+    writer_entry* e[N];
+    this->find_some(key, e);
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) m[i] = marks_of(e[i]);
+  }
+  GPUTM_INLINE std::uint32_t first_of(writer_marks* m) const {
+    const std::uint32_t word = m ? simt::atomic(m->first).load(order::relaxed) : 0;
+    if (word >> position_bits != tag_) return none;  // nobody has marked it, or claimed its entry and not marked it yet
+    return positions - 1 - (word & (positions - 1));
   }
 };
 

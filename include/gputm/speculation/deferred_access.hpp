@@ -8,14 +8,15 @@
 
 namespace gputm::speculation {
 
-/// Options::eager_check: look for lower writers at each load already. Options::forwarding: take the value of one that
-/// this block has finished. Both are hints: the check that follows decides. Options::repair: in a repair, take the
-/// value of the last lower writer.
+/// Options::eager_check: look for lower writers at each load already, in a window that is wary. Options::forwarding:
+/// take the value of one that this block has finished. Both are hints: the check that follows decides. Options::repair:
+/// in a repair, take the value of the last lower writer.
 template <class Options>
 class deferred_access {
   parts::write_buffer writes_;
   const parts::window_view& view_;
   const std::uint32_t position_, logged_, repair_, window_;
+  const bool eager_;
   std::uint32_t reads_ = 0, stored_ = 0, read_unlogged_ = 0, forwarded_ = 0;
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
   bool late_ = false, crowded_ = false;
@@ -27,12 +28,13 @@ class deferred_access {
         position_(position),
         logged_(w.logged),
         repair_(w.repair),
-        window_(w.number) {}
+        window_(w.number),
+        eager_(position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t own = stored_ >> number & 1u ? writes_.find(key) : writes_.none;
+    const std::uint32_t own = own_write(key, number);
     if (own != writes_.none) {
       out = writes_.log().template value<T>(own);
       return true;
@@ -43,8 +45,9 @@ class deferred_access {
       return true;
     }
     if (reads_ == writes_.log().read_capacity()) return full(parts::overflow_kind::reads);
-    const std::uint32_t source = source_of(key);
-    late_ = source == parts::window_view::unknown || !fetch(r, key, source, out);
+    out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
+    const std::uint32_t source = eager_ ? view_.marked_below(key, position_) : parts::window_view::memory;
+    late_ = source != parts::window_view::memory && !fetch(key, source, out);
     if (late_) return false;
     writes_.log().set_read(reads_++, key, source);
     return true;
@@ -52,18 +55,16 @@ class deferred_access {
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);
-    using marked = parts::writer_table::marked;
-    const marked mark = view_.table().mark(key, position_);
-    // the table knows at once what a search of a long log would find out
-    const std::uint32_t own = mark == marked::fresh ? writes_.none : writes_.find(key);
+    const std::uint32_t own = own_write(key, number);
     if (own != writes_.none) {
       writes_.replace(own, value);
       return true;
     }
     if (writes_.full()) return full(parts::overflow_kind::writes);
+    const bool room = view_.table().mark(key, position_);
     writes_.add(key, value);
     stored_ |= 1u << number;
-    if (mark != marked::no_room) return true;
+    if (room) return true;
     crowded_ = true;
     return first();  // the first iteration commits all the same, and alone
   }
@@ -91,18 +92,17 @@ class deferred_access {
     overflow_ = which;
     return false;
   }
-  /// Whose value to take: memory's, or a lower position's.
-  GPUTM_INLINE std::uint32_t source_of(std::uint64_t key) const {
-    if (position_ == 0 || (repair_ == 0 && !Options::eager_check)) return parts::window_view::memory;
-    return view_.marked_below(key, position_);
+  /// The entry of an element that this iteration has written, or none.
+  GPUTM_INLINE std::uint32_t own_write(std::uint64_t key, std::uint32_t number) const {
+    if (!(stored_ >> number & 1u) || !writes_.perhaps(key)) return writes_.none;
+    // the table knows at once what a search of a long log would find out
+    if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
+    return writes_.find(key);
   }
+  /// The deferred write of position `source`.
   template <class T>
-  GPUTM_INLINE bool fetch(const region& r, std::uint64_t key, std::uint32_t source, T& out) {
-    if (source == parts::window_view::memory) {
-      out = parts::read_element<T>(r, parts::index_of(key));
-      return true;
-    }
-    if (!readable(source)) return false;
+  GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out) {
+    if (source == parts::window_view::unknown || !readable(source)) return false;
     const parts::loop_log log = view_.log(source);
     const std::uint32_t entry = log.find_write(key, log.write_count());
     if (entry == log.none) return false;

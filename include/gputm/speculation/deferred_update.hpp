@@ -46,10 +46,10 @@ class deferred_update : window_thread<Body> {
     finish(p, {w_.number, w_.repair, how == attempt_end::failed, it.last()});
     if (how == attempt_end::failed) return this->fail(p, p == 0, it.fault(), a.why());
     if (how == attempt_end::cancel && a.writes() != 0) simt::atomic(env_.state->unmarked).store(1, order::relaxed);
-    if (a.crowded()) simt::atomic(env_.state->alone).store(1, order::relaxed);  // read behind the check
+    if (p == 0 && a.crowded()) simt::atomic(env_.state->alone).store(1, order::relaxed);  // read behind the check
   }
   GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
-    if constexpr (Options::forwarding)
+    if (Options::forwarding && (w_.wary || w_.repair != 0))  // else nobody looks before the barrier
       log(p).publish(s);
     else
       log(p).set_status(s);
@@ -72,15 +72,28 @@ class deferred_update : window_thread<Body> {
   /// Whether position `p` has read what the iterations below it leave.
   GPUTM_INLINE bool reads_hold(std::uint32_t p, std::uint32_t version) const {
     const parts::loop_log mine = log(p);
+    constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
     const std::uint32_t n = mine.read_count();
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint32_t writer = view_.writer_below(mine.read_key(i), p);
-      if (writer != mine.read_source(i)) return false;
-      // it has not run again since `p` has read its log
-      if (writer != parts::window_view::memory && log(writer).status().version > version) return false;
+    for (std::uint32_t i = 0; i < n; i += at_once) {
+      std::uint64_t key[at_once];
+      std::uint32_t source[at_once];
+      mine.reads(i, n, key, source);
+      const std::uint32_t unwritten = view_.unwritten_below(key, p);
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        if ((unwritten >> k & 1u) && source[k] == parts::window_view::memory) continue;
+        if (!read_holds(key[k], source[k], p, version)) return false;
+      }
     }
     return true;
+  }
+  GPUTM_NOINLINE bool read_holds(std::uint64_t key, std::uint32_t source, std::uint32_t p,
+                                 std::uint32_t version) const {
+    const std::uint32_t writer = view_.writer_below(key, p);
+    if (writer != source) return false;
+    // it has not run again since `p` has read its log
+    return writer == parts::window_view::memory || log(writer).status().version <= version;
   }
   GPUTM_INLINE void check(std::uint32_t p, std::uint32_t& dirty) {
     parts::position_status s = log(p).status();

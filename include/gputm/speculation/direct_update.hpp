@@ -108,8 +108,7 @@ class direct_update_thread : window_thread<Body> {
     for (std::uint32_t p = simt::grid_thread_rank(); p < w_.size; p += simt::grid_threads()) {
       if (p < first) continue;
       const parts::loop_log mine = log(p);
-      for (std::uint32_t i = 0, n = mine.write_count(); i < n; ++i)
-        mine.write_back(env_.regions.regions[parts::region_of(mine.write_key(i))], i);
+      for (std::uint32_t i = 0, n = mine.write_count(); i < n; ++i) mine.write_back(env_.regions, i, mine.write_key(i));
     }
   }
 

@@ -26,6 +26,7 @@ struct gpu_tls_options {
 struct parallel_commit {
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
                                const parts::writer_table& table, parts::grid_barrier& barrier) const {
+    constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
     const bool alone = w.commits == 1, again = !w.all_commit;
     const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
     if (again && !alone) {  // the last writer may be among those that do not commit
@@ -39,9 +40,16 @@ struct parallel_commit {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = rank; p < w.commits; p += threads) {
       const parts::loop_log log(env.logs, p);
-      for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) {
-        const std::uint64_t key = log.write_key(i);
-        if (alone || table.is_last_writer(key, p, again)) log.write_back(env.regions.regions[parts::region_of(key)], i);
+      const std::uint32_t n = log.write_count();
+      GPUTM_NO_UNROLL
+      for (std::uint32_t i = 0; i < n; i += at_once) {
+        std::uint64_t key[at_once];
+        bool last[at_once];
+        log.write_keys(i, n, key);
+        table.are_last_writers(key, p, again, last);
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < at_once; ++k)
+          if (i + k < n && (alone || last[k])) log.write_back(env.regions, i + k, key[k]);
       }
     }
   }
@@ -50,7 +58,7 @@ struct parallel_commit {
 template <class Options>
 struct basic_gpu_tls : engine_base {
   static constexpr algorithm_traits traits{};
-  static constexpr loop_traits loop{};
+  static constexpr loop_traits loop{.writers = true};
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {

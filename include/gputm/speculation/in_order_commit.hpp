@@ -16,8 +16,7 @@ struct serial_commit {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = 0; p < w.commits; ++p) {
       const parts::loop_log log(env.logs, p);
-      for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i)
-        log.write_back(env.regions.regions[parts::region_of(log.write_key(i))], i);
+      for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) log.write_back(env.regions, i, log.write_key(i));
     }
   }
 };
@@ -25,7 +24,7 @@ struct serial_commit {
 struct in_order_commit : engine_base {
   static constexpr const char* name = "in_order_commit";
   static constexpr algorithm_traits traits{};
-  static constexpr loop_traits loop{};
+  static constexpr loop_traits loop{.writers = true};
   struct options {
     static constexpr bool eager_check = false;
     static constexpr bool forwarding = false;

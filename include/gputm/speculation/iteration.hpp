@@ -11,6 +11,7 @@
 #include "gputm/parts/loop_log.hpp"
 #include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
+#include "gputm/parts/table_space.hpp"
 
 namespace gputm::speculation {
 
@@ -120,8 +121,7 @@ struct loop_environment {
   region_table regions;
   parts::control* control;
   parts::loop_state* state;
-  void* table;                ///< entries of 16 bytes
-  std::uint32_t table_slots;  ///< a power of two
+  parts::table_space table;
   parts::loop_log_space logs;
   parts::loop_limits limits;
 };

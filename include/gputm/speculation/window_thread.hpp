@@ -49,12 +49,11 @@ class window_thread {
   /// Gets the next window, and its table ready; false if the loop is over.
   template <class Table>
   GPUTM_INLINE bool next_window(Table& table) {
-    using entry = typename Table::entry;
     GPUTM_NO_UNROLL
     for (;;) {
       w_ = parts::loop_plan::current(*env_.state);
       if (w_.over) return false;
-      table = Table(reinterpret_cast<entry*>(env_.table), env_.table_slots, w_.tag);
+      table = Table(env_.table, w_.tag);
       if (w_.clear_table) {
         table.clear();
         barrier_.wait();
@@ -71,7 +70,7 @@ class window_thread {
 
  public:
   GPUTM_INLINE window_thread(const loop_environment& env, const Body& body)
-      : env_(env), body_(body), barrier_(env.state->barrier), plan_(*env.state, env.limits) {}
+      : env_(env), body_(body), barrier_(env.state->barrier), plan_(*env.state, env.limits, *env.table.tag) {}
 
  private:
   GPUTM_INLINE void run_stretch() {
