@@ -111,14 +111,19 @@ TEST_F(launches, servers_fit_into_blocks_of_any_size) {
   EXPECT_EQ(m.read(s, b, 3), 300);
 }
 
-TEST_F(launches, there_may_be_several_servers) {
+template <class A>
+void several_servers(const device& d, const stream& s) {
   for (const std::uint32_t servers : {1u, 3u}) {
-    memory<algorithm::csmv_replicated> m(d, {.record_entries = 8, .servers = servers});
-    auto b = m.allocate<long>(4);
+    memory<A> m(d, {.record_entries = 8, .servers = servers});
+    auto b = m.template allocate<long>(4);
     for (const std::uint32_t blocks : {1u, 5u})
       run(s, m, some_inputs, add_to_four{b}, {.reads = 4, .writes = 4}, {.blocks = blocks, .threads = 40});
     EXPECT_EQ(m.read(s, b, 0), 200);
   }
+}
+TEST_F(launches, there_may_be_several_servers) {
+  several_servers<algorithm::csmv_replicated>(d, s);
+  several_servers<algorithm::csmv_partitioned>(d, s);
   EXPECT_TRUE(throws<invalid_argument>([&] { memory<algorithm::csmv_replicated>(d, {.servers = 0}); }, {"0 servers"}));
 }
 

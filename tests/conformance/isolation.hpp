@@ -56,13 +56,13 @@ struct increment {
 /// No update is lost, and each result is the one of the attempt that committed: what the increments of one
 /// word found before them is 0, 1, 2, ... in some order.
 template <class A>
-void no_lost_update_among(const venue& v, std::uint32_t n, std::uint32_t increments) {
+void no_lost_update_among(const venue& v, const launch_config& shape, std::uint32_t n, std::uint32_t increments) {
   scene<A> on(v, locking(v));
   auto words = on.tm.template allocate<std::uint32_t>(n);
   std::vector<std::uint32_t> inputs(increments);
   dice d(v.seed);
   for (std::uint32_t& i : inputs) i = d.below(n);
-  const auto done = run(on.s, on.tm, inputs, increment{words}, {.reads = 1, .writes = 1}, v.shape());
+  const auto done = run(on.s, on.tm, inputs, increment{words}, {.reads = 1, .writes = 1}, shape);
   outcomes_and_counters_agree(done, inputs.size());
   std::vector<std::vector<bool>> found(n, std::vector<bool>(inputs.size()));
   std::vector<std::uint32_t> count(n);
@@ -77,12 +77,22 @@ void no_lost_update_among(const venue& v, std::uint32_t n, std::uint32_t increme
 
 template <class A>
 void no_lost_update(const venue& v) {
-  no_lost_update_among<A>(v, v.pick(2u, 8u, 500u), v.amount<A>(5u, 8000u, 40'000u));
+  no_lost_update_among<A>(v, v.shape(), v.pick(2u, 8u, 500u), v.amount<A>(5u, 8000u, 40'000u));
 }
 /// Many commits while one transaction sleeps: versions that wrap soon do not survive it.
 template <class A>
 void no_lost_update_in_a_row(const venue& v) {
-  no_lost_update_among<A>(v, 1, v.amount<A>(20u, 5000u, 5000u));
+  no_lost_update_among<A>(v, v.shape(), 1, v.amount<A>(20u, 5000u, 5000u));
+}
+/// Where warps are narrow, blocks of several; more commits under way than a short record keeps.
+template <class A>
+void no_lost_update_of_several_warps(const venue& v) {
+  launch_config c = v.shape();
+  if (v.exploring()) {
+    c.blocks = 2;
+    c.threads = v.on->warp_width() == 2 ? 8 : 3;
+  }
+  no_lost_update_among<A>(v, c, v.pick(6u, 8u, 500u), v.amount<A>(24u, 2000u, 10'000u));
 }
 
 /// Increments every word of a set: bit i of the input stands for word i.

@@ -45,6 +45,7 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(no_write_skew),
       GPUTM_PROPERTY(no_lost_update),
       GPUTM_PROPERTY(no_lost_update_in_a_row),
+      GPUTM_PROPERTY(no_lost_update_of_several_warps, 1000),
       GPUTM_PROPERTY(no_lost_update_of_sets, 6000),
       GPUTM_PROPERTY(no_lost_update_where_locks_are_stolen, 2000),
       GPUTM_PROPERTY(no_dirty_read),

@@ -161,12 +161,15 @@ struct scene {
   }
 
  private:
-  /// When exploring, by turns records and rings of versions so short that what is in them is soon overwritten.
+  /// When exploring, by turns records and rings of versions so short that what is in them is soon overwritten, and one
+  /// to three servers.
   static memory_options small(const venue& v, memory_options o) {
-    static constexpr std::uint32_t entries[] = {1024, 2, 3, 2, 8}, versions[] = {10, 10, 2, 3};
+    static constexpr std::uint32_t entries[] = {1024, 2, 3, 2, 8}, versions[] = {10, 10, 2, 3},
+                                   servers[] = {2, 3, 2, 1};
     if (v.exploring()) {
       o.record_entries = std::min(o.record_entries, entries[v.round / 2 % 5]);
       o.versions = std::min(o.versions, versions[v.round / 3 % 4]);
+      o.servers = servers[v.round / 4 % 4];
     }
     return o;
   }

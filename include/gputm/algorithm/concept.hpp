@@ -31,7 +31,7 @@ struct algorithm_traits {
 struct memory_options {
   std::uint32_t words_per_lock = 1;     ///< elements under one lock: a power of two
   std::uint32_t versions = 10;          ///< multi-version: versions kept of each element, at least 2
-  std::uint32_t record_entries = 1024;  ///< multi-version: commits that the record keeps, at least 2
+  std::uint32_t record_entries = 1024;  ///< multi-version: commits that the record, or each part, keeps, at least 2
 
   std::uint32_t servers = 2;  ///< server blocks, of an algorithm that can have several: at least 1
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 
 #include "gputm/algorithm/csmv_index.hpp"
+#include "gputm/algorithm/csmv_partitioned.hpp"
 #include "gputm/algorithm/csmv_rounds.hpp"
 #include "gputm/algorithm/csmv_server.hpp"
 #include "gputm/algorithm/snapshot_transaction.hpp"
@@ -37,19 +38,20 @@ struct basic_csmv : multi_version {
                                       : Place == record_place::shared               ? "csmv_sh"
                                       : Place == record_place::stamps_shared        ? "csmv_ts"
                                       : Place == record_place::replicated           ? "csmv_replicated"
+                                      : Place == record_place::partitioned          ? "csmv_partitioned"
                                                                                     : "csmv_gb";
   static constexpr algorithm_traits traits{
       .opaque = true, .multi_version = true, .needs_server = true, .warp_collective = true, .logs_read_only = false};
   /// Server blocks of a launch.
   static constexpr std::uint32_t servers(const memory_options& o) {
-    return Place == record_place::replicated ? o.servers : 1;
+    return Place == record_place::replicated || Place == record_place::partitioned ? o.servers : 1;
   }
 
   using globals = multi_version::globals;
   using layout = csmv_layout<Place, With>;
 
   static std::size_t launch_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s) {
-    return layout::channel_bytes(c, s) + layout::global_record_bytes(o.record_entries, c);
+    return layout::launch_bytes(o.record_entries, c, s);
   }
   /// For as many entries as fit, of record_entries.
   static std::size_t shared_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s) {
@@ -58,9 +60,9 @@ struct basic_csmv : multi_version {
     return before + std::max<std::size_t>(layout::fitting(o.record_entries, room), 2) * entry;
   }
   static GPUTM_INLINE void serve(const server_environment<globals>& env) {
-    using server =
-        std::conditional_t<layout::rounds, csmv_rounds_server<layout>,
-                           std::conditional_t<layout::indexed, csmv_index_server<layout>, csmv_server<layout>>>;
+    using record_server = std::conditional_t<layout::partitioned, csmv_partitioned_server<layout>, csmv_server<layout>>;
+    using server = std::conditional_t<layout::rounds, csmv_rounds_server<layout>,
+                                      std::conditional_t<layout::indexed, csmv_index_server<layout>, record_server>>;
     server(env).serve();
   }
 
@@ -182,6 +184,8 @@ using csmv_ts = basic_csmv<record_place::stamps_shared, csmv_mechanisms::all>;
 using csmv_gb = basic_csmv<record_place::global, csmv_mechanisms::all>;
 /// Several servers (memory_options::servers): each holds transactions against a copy of its own of the record.
 using csmv_replicated = basic_csmv<record_place::replicated, csmv_mechanisms::all>;
+/// Several servers: each has a part of the record, of record_entries at most, and all hold a transaction against it.
+using csmv_partitioned = basic_csmv<record_place::partitioned, csmv_mechanisms::all>;
 /// The server holds all transactions that have come in against the record before it adds any.
 using csmv_rounds = basic_csmv<record_place::shared, csmv_mechanisms::rounds>;
 /// In place of the record, an index of last writers: the server's work does not grow with the commits in flight.
@@ -192,7 +196,7 @@ using csmv_no_cv = basic_csmv<record_place::shared, csmv_mechanisms::no_collabor
 using csmv_only_cs = basic_csmv<record_place::shared, csmv_mechanisms::client_server_only>;
 
 static_assert(Algorithm<csmv_sh> && Algorithm<csmv_ts> && Algorithm<csmv_gb>);
-static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs> && Algorithm<csmv_replicated> && Algorithm<csmv_rounds>);
-static_assert(Algorithm<csmv_index>);
+static_assert(Algorithm<csmv_no_cv> && Algorithm<csmv_only_cs> && Algorithm<csmv_rounds> && Algorithm<csmv_index>);
+static_assert(Algorithm<csmv_replicated> && Algorithm<csmv_partitioned>);
 
 }  // namespace gputm::algorithm

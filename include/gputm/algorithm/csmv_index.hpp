@@ -25,7 +25,7 @@ class csmv_index_server : csmv_server<Layout> {
 
   /// Every thread of the block calls it.
   GPUTM_INLINE void serve() const {
-    this->serve_by([this](std::uint32_t warp, simt::mask_t batch) { commit(warp, batch); });
+    this->run([this](std::uint32_t warp, simt::mask_t batch) { commit(warp, batch); });
   }
 
  private:
@@ -40,7 +40,7 @@ class csmv_index_server : csmv_server<Layout> {
     enter(warp, f.live, last);
     this->record_.unlock();
     if (simt::lane() == 0) watch.lap(this->env_.control, phase::record_insert, simt::count(batch));
-    this->each_of(batch, [&](std::uint32_t t) { this->answer(this->channel_.of(warp, t), t, f, last); });
+    this->answer_all(warp, batch, f, last);
   }
   GPUTM_INLINE found look_up(const parts::letter& l) const {
     const std::uint64_t snapshot = l.snapshot();

@@ -83,10 +83,7 @@ class csmv_rounds_server : csmv_server<Layout> {
     if (f.live == 0) return f;
     std::uint64_t oldest = 0;
     const parts::key_table table = this->gather(warp, f.live, oldest);
-    if (table.usable())
-      this->validate_batch(table, warp, f, checked > oldest ? checked : oldest, last);
-    else
-      this->validate_together(warp, f, checked, last);
+    this->validate(table, warp, f, checked > oldest ? checked : oldest, last);
     return f;
   }
   GPUTM_INLINE void look_at(std::uint32_t i, std::uint64_t checked, std::uint64_t last) const {

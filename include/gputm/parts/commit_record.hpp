@@ -12,9 +12,16 @@ namespace gputm::parts {
 
 enum class record_check : std::uint8_t { clean, conflict, overwritten };
 
+/// One that has an entry for every commit: the place of a commit is its stamp.
+struct whole_record {
+  static GPUTM_INLINE constexpr std::uint64_t place(std::uint64_t stamp) { return stamp; }
+  static GPUTM_INLINE constexpr std::uint64_t stamp(std::uint64_t place) { return place; }
+  static GPUTM_INLINE constexpr bool holds(std::uint64_t) { return true; }
+};
+
 /// Trivially copyable. S: the threads that share it.
 template <simt::scope S = simt::scope::device>
-class commit_record {
+class commit_record : public whole_record {
   using order = simt::order;
   std::uint64_t* words_;          // {last place taken, last complete, then the stamps, each perhaps with its keys}
   std::uint64_t* keys_at_;        // of slot 0: {count, keys}
@@ -66,6 +73,13 @@ class commit_record {
   /// Takes the places up to `until`, if `last` is still the last one taken.
   GPUTM_INLINE bool reserve(std::uint64_t last, std::uint64_t until) const {
     return simt::atomic<S>(*words_).compare_exchange(last, until, order::relaxed);
+  }
+  /// Before the places up to `until` are filled in, by all lanes of a warp: of a record where they are taken by other
+  /// means than reserve().
+  GPUTM_INLINE void expect(std::uint64_t until) const {
+    // relaxed, by fetch_max: the release fence in fill() orders it, and batches come in any order
+    if (simt::lane() == 0) simt::atomic<S>(*words_).fetch_max(until, order::relaxed);
+    simt::sync_warp(simt::full_mask);
   }
   /// The commit whose entry the place `stamp` replaces: it must be visible before fill().
   GPUTM_INLINE std::uint64_t replaced_by(std::uint64_t stamp) const { return stamp > entries_ ? stamp - entries_ : 0; }

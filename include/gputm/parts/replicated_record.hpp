@@ -12,7 +12,7 @@
 namespace gputm::parts {
 
 /// Trivially copyable. The functions of commit_record; prepare() makes the copy follow.
-class replicated_record {
+class replicated_record : public whole_record {
   commit_record<simt::scope::block> near_;  // its places: of the copies
   commit_record<simt::scope::device> far_;
 

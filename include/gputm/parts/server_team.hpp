@@ -1,0 +1,131 @@
+// Floor 2: worker warps of several server blocks that decide batches together: those with one number, one of each
+// block. One of them leads at a time. It tells the others, step by step, what to do, and hears what they have found:
+// some validations, then what is to be inserted. Everybody answers every step, and the leader waits for that, so
+// whoever leads next finds them all idle, and knows of all steps. They take turns at leading, in the order in which
+// they ask; one that waits for its turn does its part in what the others lead, so nobody waits for ever.
+//
+// Lies in any memory that all servers reach; belongs to one launch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gputm/simt/simt.hpp"
+
+namespace gputm::parts {
+
+/// One object a thread. Functions are called by all lanes of a warp, where they do not say otherwise.
+class server_team {
+  using order = simt::order;
+  static constexpr simt::mask_t all = simt::full_mask;
+  // turns: that have been asked for; turn: whose it is; batch and last: of the step, the leader's
+  enum : std::uint32_t {
+    turns_word,
+    turn_word,
+    steps_word,
+    answers_word,
+    verdict_word,
+    batch_word,
+    last_word,
+    words = 8
+  };
+
+  std::uint64_t* words_;
+  std::uint32_t others_;
+  std::uint64_t seen_ = 0;  // steps that this warp knows of; the same in all of its lanes
+
+  GPUTM_INLINE std::uint64_t& word(std::uint32_t k) const { return words_[k]; }
+
+ public:
+  /// Hold what is left of a batch against the entries up to `last`; decided: its places, after `last`, have been taken.
+  struct step {
+    std::uint32_t warp;  ///< of the clients
+    simt::mask_t live;   ///< of its lanes
+    std::uint64_t last;
+    bool decided;
+  };
+  /// Which of the lanes go no further, and for whom of them entries have been overwritten.
+  struct verdict {
+    simt::mask_t ended = 0, overwritten = 0;
+  };
+
+  static constexpr std::size_t bytes = 8 * words;
+  GPUTM_INLINE server_team(std::uint64_t* words, std::uint32_t servers) : words_(words), others_(servers - 1) {}
+
+  /// One thread; then a barrier of all servers, which orders it.
+  GPUTM_INLINE void open() const {
+    for (std::uint32_t k = 0; k < words; ++k) words_[k] = 0;
+  }
+
+  // ---- the others
+  /// Lane 0: whether there is a step that this warp does not know of.
+  GPUTM_INLINE bool called() const { return simt::atomic(word(steps_word)).load(order::relaxed) != seen_; }
+  /// Waits for the next step.
+  GPUTM_INLINE step next() {
+    ++seen_;
+    if (simt::lane() == 0)
+      // acquire: pairs with the release in tell()
+      while (simt::atomic(word(steps_word)).load(order::acquire) < seen_) simt::backoff(32);
+    simt::sync_warp(all);  // carries the acquire on to the other lanes
+    const std::uint64_t batch = simt::plain_load(word(batch_word)), last = simt::plain_load(word(last_word));
+    return {static_cast<std::uint32_t>(batch >> 32), static_cast<simt::mask_t>(batch), last >> 1, (last & 1) != 0};
+  }
+  GPUTM_INLINE void answer(const verdict& mine) const {
+    simt::sync_warp(all);  // the release below covers what all lanes have read and written
+    if (simt::lane() != 0) return;
+    if (mine.ended != 0)  // relaxed: the release below orders it
+      simt::atomic(word(verdict_word)).fetch_or(std::uint64_t{mine.overwritten} << 32 | mine.ended, order::relaxed);
+    // release: pairs with the acquire in hear(); the answers of all are one release sequence
+    simt::atomic(word(answers_word)).fetch_add(1, order::release);
+  }
+
+  // ---- the leader
+  /// Returns when this warp may lead; calls take_part() for what the others lead before.
+  template <class TakePart>
+  GPUTM_INLINE void wait_for_turn(const TakePart& take_part) const {
+    // relaxed: says only who is before whom
+    const std::uint64_t mine = simt::lane() == 0 ? simt::atomic(word(turns_word)).fetch_add(1, order::relaxed) : 0;
+    GPUTM_NO_UNROLL
+    while (!simt::any(all, simt::lane() == 0 && comes_before_a_call(mine))) take_part();
+  }
+  GPUTM_INLINE void tell(const step& s) {
+    ++seen_;
+    if (simt::lane() != 0) return;
+    simt::plain_store(word(batch_word), std::uint64_t{s.warp} << 32 | s.live);
+    simt::plain_store(word(last_word), s.last << 1 | std::uint64_t{s.decided});
+    // release: pairs with the acquire in next()
+    simt::atomic(word(steps_word)).store(seen_, order::release);
+  }
+  /// Waits until all have answered the last step; what they have found together.
+  GPUTM_INLINE verdict hear() const {
+    std::uint64_t found = 0;
+    if (simt::lane() == 0) {
+      // acquire: pairs with the release in answer()
+      while (simt::atomic(word(answers_word)).load(order::acquire) < seen_ * others_) simt::backoff(32);
+      found = simt::atomic(word(verdict_word)).load(order::relaxed);
+      if (found != 0) simt::atomic(word(verdict_word)).store(0, order::relaxed);  // tell() orders it before new ones
+    }
+    found = simt::shfl(all, found, 0);
+    return {static_cast<simt::mask_t>(found), static_cast<simt::mask_t>(found >> 32)};
+  }
+  /// After the last answers have been heard.
+  GPUTM_INLINE void end_turn() const {
+    if (simt::lane() != 0) return;
+    const std::uint64_t mine = simt::atomic(word(turn_word)).load(order::relaxed);
+    // release: pairs with the acquire in comes_before_a_call(): all words are the next leader's
+    simt::atomic(word(turn_word)).store(mine + 1, order::release);
+  }
+
+ private:
+  /// Lane 0: waits for this turn, or for a step of another leader; whether it was the turn.
+  GPUTM_INLINE bool comes_before_a_call(std::uint64_t turn) const {
+    for (;;) {
+      // acquire: pairs with the release in end_turn()
+      if (simt::atomic(word(turn_word)).load(order::acquire) == turn) return true;
+      if (called()) return false;
+      simt::backoff(32);
+    }
+  }
+};
+
+}  // namespace gputm::parts

@@ -1,0 +1,5 @@
+#include "gputm/algorithm/csmv.hpp"
+
+#include "suite.hpp"
+
+GPUTM_CONFORMANCE(csmv_partitioned, gputm::algorithm::csmv_partitioned)
