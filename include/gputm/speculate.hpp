@@ -116,8 +116,6 @@ namespace launching {
 
 template <class E, class Body>
 struct loop_kernel {
-  static constexpr int registers = 64;  // more threads hide more of the latencies
-
   speculation::loop_environment environment;
   Body body;
   GPUTM_INLINE void operator()() const { E::run(environment, body); }

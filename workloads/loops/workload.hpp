@@ -92,7 +92,7 @@ class loop_workload {
   template <class Enqueue>
   static double seconds_on(const stream& s, Enqueue enqueue) {
 #if defined(__CUDACC__)
-    if (!s.on()->is_host()) return gpu_seconds(static_cast<cudaStream_t>(s.handle()), enqueue);
+    if (!s.on().is_host()) return gpu_seconds(static_cast<cudaStream_t>(s.handle()), enqueue);
 #endif
     return timed([&] {
       enqueue();

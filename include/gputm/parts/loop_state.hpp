@@ -52,6 +52,7 @@ struct loop_window {
   std::uint32_t clear_table = 0;  ///< before it begins
   std::uint32_t wary = 0;         ///< violations are likely: look for lower writers at each load already
   std::uint32_t over = 0;         ///< there is none
+  std::uint32_t closing = 0;      ///< no window follows its commits, once they are known
   std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
   std::uint32_t number = 0;       ///< tells windows apart
 };
@@ -132,7 +133,7 @@ class loop_plan {
     w.stretch = at_most(left, w.stretch);
     w.clear_table = w.tag + 3 > limits_.tags;
     w.tag = w.clear_table ? 1 : w.tag + 2;
-    w.commits = w.all_commit = w.repair = 0;
+    w.commits = w.all_commit = w.repair = w.closing = 0;
     w.over = w.over || left == 0;
     put(last_tag_, w.tag);
     put(s_.dirty_before, w.size);
@@ -152,6 +153,7 @@ class loop_plan {
     put(s_.now.clear_table, w.clear_table);
     put(s_.now.wary, w.wary);
     put(s_.now.over, w.over);
+    put(s_.now.closing, w.closing);
     put(s_.now.repair, w.repair);
     put(s_.now.number, w.number + 1);
   }
@@ -165,7 +167,8 @@ class loop_plan {
     return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),        simt::plain_load(s.now.tag),
             simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),     simt::plain_load(s.now.commits),
             simt::plain_load(s.now.all_commit), simt::plain_load(s.now.clear_table), simt::plain_load(s.now.wary),
-            simt::plain_load(s.now.over),       simt::plain_load(s.now.repair),      simt::plain_load(s.now.number)};
+            simt::plain_load(s.now.over),       simt::plain_load(s.now.closing),     simt::plain_load(s.now.repair),
+            simt::plain_load(s.now.number)};
   }
 
   static GPUTM_INLINE std::uint32_t number(loop_state& s) { return simt::plain_load(s.now.number); }
@@ -181,7 +184,7 @@ class loop_plan {
     put(s_.next_stretch, large);
     begin(w);
   }
-  /// All iterations have been checked: how many of them commit.
+  /// All iterations have been checked: how many of them commit. They count as done.
   GPUTM_INLINE void decide() {
     const std::uint32_t size = simt::plain_load(s_.now.size), violated = get(s_.violated), ended = get(s_.ended);
     std::uint32_t commits = violated < size ? violated : size;
@@ -189,7 +192,11 @@ class loop_plan {
     if (ended < commits) commits = ended + 1;
     put(s_.now.commits, commits);
     put(s_.now.all_commit, commits == size && get(s_.unmarked) == 0);
-    put(s_.now.over, ended < commits || get(s_.failed) != 0);
+    const bool over = ended < commits || get(s_.failed) != 0;
+    put(s_.now.over, over);
+    put(s_.now.closing, over || simt::plain_load(s_.now.base) + commits == limits_.iterations);
+    count(s_.counters.rounds, 1);
+    count(s_.counters.iterations, commits);
   }
   /// Before a check that follows a repair: what earlier checks have found does not count.
   GPUTM_INLINE void forget_check() {
@@ -224,8 +231,6 @@ class loop_plan {
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    count(s_.counters.rounds, 1);
-    count(s_.counters.iterations, w.commits);
     // what the first window has stored to is what the loop is taken to store to
     w.logged = (w.base == 0 ? 0 : w.logged) | get(s_.stored);
     w.wary = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;

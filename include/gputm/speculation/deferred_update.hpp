@@ -64,9 +64,8 @@ class deferred_update : window_thread<Body> {
       if (is_due(p)) execute(p);
     }
     // relaxed: read in the serial section behind the phase
-    if (stored_ & ~hint(env_.state->stored)) simt::atomic(env_.state->stored).fetch_or(stored_, order::relaxed);
-    if (read_unlogged_ & ~hint(env_.state->read_unlogged))
-      simt::atomic(env_.state->read_unlogged).fetch_or(read_unlogged_, order::relaxed);
+    this->unite_of_all(env_.state->stored, stored_);
+    this->unite_of_all(env_.state->read_unlogged, read_unlogged_);
   }
 
   /// Whether position `p` has read what the iterations below it leave.
@@ -151,6 +150,7 @@ class deferred_update : window_thread<Body> {
       while (same && w_.repair != 0);
       if (!same) continue;
       commit(env_, w_, table_, barrier_);
+      if (w_.closing) break;  // nobody waits for these commits
       barrier_.wait([this] { plan_.next(); });
     }
     this->flush();

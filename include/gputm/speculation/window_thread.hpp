@@ -62,10 +62,22 @@ class window_thread {
       run_stretch();
     }
   }
+  /// Every thread calls it at its end.
   GPUTM_INLINE void flush() {
     auto& c = env_.state->counters;
-    if (executed_) simt::atomic(c.executed).fetch_add(executed_, order::relaxed);
-    if (forwarded_) simt::atomic(c.forwarded).fetch_add(forwarded_, order::relaxed);
+    add_of_all(c.executed, executed_);
+    add_of_all(c.forwarded, forwarded_);
+  }
+  /// Adds the lanes' values together: words that all threads change are slow. All lanes of a warp call it.
+  static GPUTM_INLINE void add_of_all(std::uint64_t& word, std::uint64_t mine) {
+    const std::uint64_t sum =
+        simt::reduce_unordered(simt::full_mask, mine, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+    if (simt::lane() == 0 && sum != 0) simt::atomic(word).fetch_add(sum, order::relaxed);
+  }
+  static GPUTM_INLINE void unite_of_all(std::uint32_t& word, std::uint32_t mine) {
+    const std::uint32_t all =
+        simt::reduce_unordered(simt::full_mask, mine, [](std::uint32_t a, std::uint32_t b) { return a | b; });
+    if (simt::lane() == 0 && (all & ~hint(word)) != 0) simt::atomic(word).fetch_or(all, order::relaxed);
   }
 
  public:
