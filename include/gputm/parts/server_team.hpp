@@ -65,7 +65,7 @@ class server_team {
     ++seen_;
     if (simt::lane() == 0)
       // acquire: pairs with the release in tell()
-      while (simt::atomic(word(steps_word)).load(order::acquire) < seen_) simt::backoff(32);
+      (void)simt::await_at_least(word(steps_word), seen_);
     simt::sync_warp(all);  // carries the acquire on to the other lanes
     const std::uint64_t batch = simt::plain_load(word(batch_word)), last = simt::plain_load(word(last_word));
     return {static_cast<std::uint32_t>(batch >> 32), static_cast<simt::mask_t>(batch), last >> 1, (last & 1) != 0};
@@ -101,7 +101,7 @@ class server_team {
     std::uint64_t found = 0;
     if (simt::lane() == 0) {
       // acquire: pairs with the release in answer()
-      while (simt::atomic(word(answers_word)).load(order::acquire) < seen_ * others_) simt::backoff(32);
+      (void)simt::await_at_least(word(answers_word), seen_ * others_);
       found = simt::atomic(word(verdict_word)).load(order::relaxed);
       if (found != 0) simt::atomic(word(verdict_word)).store(0, order::relaxed);  // tell() orders it before new ones
     }
