@@ -72,7 +72,9 @@ std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_
   const std::size_t bytes = std::max<std::size_t>(metadata_bytes(r.length, r.element_bytes, options_), 8);
   buffer metadata(device_, bytes);
   if (!data) {
-    buffers_.emplace_back(device_, length * element_bytes);
+    // whole words: on a GPU an atomic store of one or two bytes is a compare-exchange of the word that they are in
+    constexpr std::uint64_t word = 8;
+    buffers_.emplace_back(device_, (length * element_bytes + word - 1) / word * word);
     data = buffers_.back().as<void>();
   }
   r.data = static_cast<std::byte*>(data);

@@ -87,7 +87,9 @@ class memory {
     return a;
   }
   /// An array over `length` elements at `data`, device memory of the caller's that outlives this memory
-  /// and is aligned for T and for the largest power of two, up to 8, that divides sizeof(T).
+  /// and is aligned for T and for the largest power of two, up to 8, that divides sizeof(T). On a GPU the aligned
+  /// 4-byte words that its first and last bytes are in must be the caller's, too, if T has 1 or 2 bytes, or an odd
+  /// number of 1- or 2-byte pieces.
   template <class T>
   array<T> adopt(T* data, std::uint64_t length, std::string_view name = {}) {
     if (!data) throw invalid_argument("adopt: the pointer is null");

@@ -95,7 +95,7 @@ void histories_are_explained(const venue& v) {
   const auto programs =
       some_programs(v, v.pick(5u, 800u, large ? 100'000u : 4000u), elements, !A::traits.in_place_writes);
   launch_config shape = v.shape();
-  shape.history_words = v.pick(4096u, 1u << 16, 1u << 16);
+  shape.history_words = v.pick(4096u, 1u << 16, large && A::traits.one_thread ? 1u << 23 : 1u << 16);
   if (v.how == mode::gpu) shape.blocks = large ? 8 : 2;
   history::history h;
   run<with_history>(on.s, on.tm, programs, interpreter{narrow, wide}, {.reads = program::most, .writes = program::most},

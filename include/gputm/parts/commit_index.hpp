@@ -57,10 +57,10 @@ class commit_index {
     if (simt::lane() == 0) simt::atomic<block>(words_[0]).store(0, order::release);
   }
 
-  // ---- under the lock; relaxed, and plain, since it orders all of it. N keys at once, so that latencies overlap
-  GPUTM_INLINE std::uint64_t last() const { return simt::plain_load(words_[1]); }
+  // ---- under the lock; relaxed, since it orders all of it. N keys at once, so that latencies overlap
+  GPUTM_INLINE std::uint64_t last() const { return simt::atomic<block>(words_[1]).load(order::relaxed); }
   /// One lane.
-  GPUTM_INLINE void set_last(std::uint64_t stamp) const { simt::plain_store(words_[1], stamp); }
+  GPUTM_INLINE void set_last(std::uint64_t stamp) const { simt::atomic<block>(words_[1]).store(stamp, order::relaxed); }
   /// Whether a commit after `snapshot` has written one of the first `count` elements.
   template <std::size_t N>
   GPUTM_INLINE record_check check(const std::uint64_t (&key)[N], std::uint32_t count, std::uint64_t snapshot) const {
