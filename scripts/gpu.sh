@@ -49,15 +49,16 @@ else
   done
 fi
 
-# Each tool slows kernels down: the smallest number of rounds. racecheck sees shared memory only; races in
-# global memory are what exploration and histories find.
+# Each tool slows kernels down: the smallest number of rounds. racecheck sees shared memory only, and takes nothing
+# but barriers and read-modify-writes for synchronisation: it reports every word that a server's warps pass on by release
+# and acquire, so servers are left out. Races in global memory, and those, are what exploration and histories find.
 sanitizer=$(command -v compute-sanitizer || true)
 [ -n "$sanitizer" ] || sanitizer=$(ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 if [ -n "$sanitizer" ]; then
-  for tool in memcheck racecheck; do
-    check 900 "compute-sanitizer $tool" env GPUTM_SCHEDULES=0 "$sanitizer" --tool "$tool" --error-exitcode 9 \
-      build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*'
-  done
+  check 1800 "compute-sanitizer memcheck" env GPUTM_SCHEDULES=0 "$sanitizer" --tool memcheck --error-exitcode 9 \
+    build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*'
+  check 900 "compute-sanitizer racecheck" env GPUTM_SCHEDULES=0 "$sanitizer" --tool racecheck --error-exitcode 9 \
+    build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*-csmv*'
 else
   say "no compute-sanitizer here: left out"
 fi
