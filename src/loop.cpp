@@ -61,6 +61,12 @@ void check_iterations(std::int64_t n) {
     throw invalid_argument("a loop of " + std::to_string(n) + " iterations: the limit is 2^31 - 1; split it");
 }
 
+void check_arrays(const loop_sizes& s, const memory_core& m) {
+  if (m.region_count() != s.arrays)
+    throw invalid_argument("the memory has " + std::to_string(m.region_count()) + " arrays, and had " +
+                           std::to_string(s.arrays) + " when the workspace was made: make it after the arrays");
+}
+
 loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memory_core& m, std::uint64_t n,
                      std::uint32_t grid_threads) {
   constexpr std::uint32_t longest = 1u << 22;
@@ -82,6 +88,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, host);
   s.table_bytes = hashed ? std::uint64_t{s.table.slots} * sizeof(parts::writer_entry)
                          : s.table.first[max_regions] * sizeof(parts::writer_marks);
+  s.arrays = m.region_count();
   s.limits.iterations = n;
   s.limits.operations = c.longest_iteration;
   s.limits.window = s.logs.window;

@@ -55,8 +55,10 @@ struct loop_sizes {
   parts::loop_log_space logs;
   parts::table_space table;       ///< without memory
   std::uint64_t table_bytes = 0;  ///< that it needs
+  std::uint32_t arrays = 0;       ///< of the memory
 };
 void check_iterations(std::int64_t n);
+void check_arrays(const loop_sizes&, const memory_core&);
 loop_sizes plan_loop(const loop_config&, const loop_traits&, const memory_core&, std::uint64_t n,
                      std::uint32_t grid_threads);
 /// Copies what a loop reported and throws its fault, if it has one.
@@ -85,7 +87,14 @@ class loop_workspace {
     shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
     sizes_ = detail::plan_loop(c, E::loop, tm.core(), n, grid.blocks * grid.threads);
     words_ = buffer(device_, state_at + sizeof(parts::loop_state));
-    table_ = buffer(device_, line + sizes_.table_bytes);
+    try {
+      table_ = buffer(device_, line + sizes_.table_bytes);
+    } catch (const out_of_memory&) {  // a hashed table is smaller
+      loop_config hashed = c;
+      hashed.marks_bytes = 0;
+      sizes_ = detail::plan_loop(hashed, E::loop, tm.core(), n, grid.blocks * grid.threads);
+      table_ = buffer(device_, line + sizes_.table_bytes);
+    }
     sizes_.table.tag = table_.template as<std::uint32_t>();
     sizes_.table.base = table_.template as<std::byte>() + line;
     device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
@@ -99,8 +108,9 @@ class loop_workspace {
 
   /// Counters, state and error back to zero; enqueued, neither allocates nor waits.
   void reset(const stream& s) { device_->fill_zero(s.handle(), words_.template as<void>(), words_.size()); }
-  /// What the kernel of a loop of `n` iterations needs.
+  /// What the kernel of a loop of `n` iterations needs. Throws invalid_argument if the memory has got more arrays.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n) const {
+    detail::check_arrays(sizes_, tm.core());
     parts::loop_limits limits = sizes_.limits;
     limits.iterations = n;
     return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, limits};
@@ -123,7 +133,8 @@ struct loop_kernel {
 
 }  // namespace launching
 
-/// A workspace for speculate_async with this body. Later loops may have another number of iterations.
+/// A workspace for speculate_async with this body, and with the arrays that the memory has now. Later loops may have
+/// another number of iterations.
 template <class Body, LoopEngine E>
 loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64_t n, const loop_config& config = {}) {
   gputm::detail::check_iterations(n);

@@ -165,6 +165,51 @@ TYPED_TEST(loop_interface, a_workspace_serves_many_loops) {
   }
 }
 
+/// Each iteration needs the one before.
+struct chain {
+  array<int> a;
+  int bad;  ///< where it goes wrong, or nowhere
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(const int x, it.load(a[static_cast<unsigned>(i)]));
+    GPUTM_TRY(it.store(a[static_cast<unsigned>(i == bad ? 4096 : i + 1)], x + 1));
+    return gputm::commit;
+  }
+};
+TYPED_TEST(loop_interface, tags_run_out_over_many_loops) {
+  constexpr int length = 90;
+  auto a = this->tm.template allocate<int>(length + 1);
+  for (const std::uint32_t tags : {3u, 4u, 5u, 6u, 8u, 9u, 12u})
+    for (const std::uint32_t slots : {0u, 256u}) {
+      loop_config config = this->config;
+      config.tags = tags;
+      config.table_slots = slots;
+      auto w = make_loop_workspace<chain>(this->s, this->tm, length, config);
+      for (int round = 0; round < 12; ++round) {
+        const int bad = round % 3 == 2 ? 70 : -1, end = bad < 0 ? length : bad;
+        this->tm.fill(this->s, a, round);
+        speculate_async(this->s, this->tm, w, length, chain{a, bad});
+        if (bad < 0)
+          EXPECT_EQ(w.collect(this->s, this->tm).iterations, static_cast<unsigned>(length));
+        else
+          require_throws<index_out_of_range>([&] { w.collect(this->s, this->tm); }, {"iteration 70"});
+        for (int i = 0; i <= length; ++i)
+          ASSERT_EQ(this->tm.read(this->s, a, static_cast<unsigned>(i)), i <= end ? round + i : round)
+              << "tags " << tags << ", round " << round << ", element " << i;
+      }
+    }
+}
+TYPED_TEST(loop_interface, an_array_made_after_the_workspace) {
+  [[maybe_unused]] auto a = this->tm.template allocate<int>(300);
+  auto w = make_loop_workspace<troubled>(this->s, this->tm, n, this->config);
+  auto b = this->tm.template allocate<int>(300);
+  require_throws<invalid_argument>(
+      [&] {
+        speculate_async(this->s, this->tm, w, n, troubled{b, {}, -1, trouble::none});
+      },
+      {"2 arrays", "had 1", "after the arrays"});
+}
+
 TEST(loops, doall_runs_loops_without_dependences) {
   device on = host_device();
   stream s{on};

@@ -135,7 +135,7 @@ class loop_plan {
     w.tag = w.clear_table ? 1 : w.tag + 2;
     w.commits = w.all_commit = w.repair = w.closing = 0;
     w.over = w.over || left == 0;
-    put(last_tag_, w.tag);
+    if (!w.over) put(last_tag_, w.tag);  // else nobody clears the table, nor uses the tag
     put(s_.dirty_before, w.size);
     put(s_.troubled, 0);
     store(w);
