@@ -48,7 +48,7 @@ void refuse_contradictions(const bench_request& r, const workload_entry& w,
         throw usage_error(fmt::format("--{} is no option of {}: its own say how much it does", name, w.name));
   const bool versions = std::any_of(algorithms.begin(), algorithms.end(),
                                     [](const algorithm_entry* a) { return a->traits.multi_version; });
-  for (const char* name : {"versions", "record", "servers"})
+  for (const char* name : {"versions", "record", "servers", "cluster"})
     if (given(name) && !versions)
       throw usage_error(fmt::format("--{} is for multi-version algorithms, and none of the chosen ones is", name));
 }

@@ -31,6 +31,8 @@ json parameters_of(const run_record& r) {
       p[name] = r.measured.blocks;
     else if (e.name == "threads" && r.measured.threads)
       p[name] = r.measured.threads;
+    else if (e.name == "cluster")
+      p[name] = r.measured.clusters ? "on" : "off";
     else if (e.name == "os-threads")
       p[name] = r.os_threads;
     else if (e.text)
@@ -40,6 +42,7 @@ json parameters_of(const run_record& r) {
     else
       p[name] = e.whole ? json(e.value.whole) : plain(e.value.real);
   }
+  if (r.measured.clusters) p["cluster"] = "on";  // also where nobody asked
   if (r.algorithm->name == "libitm") p["itm_method"] = workloads::libitm_method();
   return p;
 }

@@ -22,6 +22,7 @@ launch_config shape_of(const point& p) {
   c.patience.updating = p.whole32("patience-updating");
   c.patience.read_only = p.whole32("patience-rot");
   c.patience.stuck_ns = static_cast<std::uint64_t>(p.real("stuck-seconds") * 1e9);
+  c.clusters = p.text("cluster") != "off";
   return c;
 }
 
@@ -49,6 +50,12 @@ setting versions() {
   return whole_setting("versions", "", 2, any32, "versions of each element, of multi-version algorithms");
 }
 setting servers() { return whole_setting("servers", "", 1, 64, "server blocks, of algorithms that can have several"); }
+setting cluster() {
+  setting s = word_setting("cluster", {"on", "off"},
+                           "servers of csmv_partitioned use each other's shared memory; on where it can be");
+  s.fallback.clear();
+  return s;
+}
 setting record() {
   return whole_setting("record", "", 2, any32, "entries of the commit record, of multi-version algorithms");
 }
@@ -67,6 +74,7 @@ std::vector<setting> bank_settings() {
       versions(),
       record(),
       servers(),
+      cluster(),
       whole_setting("read-capacity", "", 1, most_entries, "the same as --reads"),
   };
 }
@@ -100,6 +108,7 @@ std::vector<setting> producer_consumer_settings() {
       versions(),
       record(),
       servers(),
+      cluster(),
   };
 }
 std::string producer_consumer_why_not(const algorithm_entry& a) {
@@ -135,6 +144,7 @@ std::vector<setting> memcached_settings() {
       versions(),
       record(),
       servers(),
+      cluster(),
   };
 }
 std::string memcached_why_not(const algorithm_entry& a) { return a.memcached ? "" : "it runs the bank only"; }

@@ -75,9 +75,11 @@ class host_backend final : public backend {
   void copy_to_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void copy_from_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void fill_zero(void*, void* p, std::size_t bytes) override { std::memset(p, 0, bytes); }
-  void run_host(std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+  std::uint32_t largest_cluster() const override { return 8; }  // as a GPU
+  void run_host(std::uint32_t blocks, std::uint32_t cluster, std::uint32_t threads, std::size_t shared_bytes,
                 const std::function<void()>& thread_main) override {
     host::config config = config_;
+    if (cluster > 1) config.cluster_blocks = cluster;
     config.dynamic_shared_bytes = std::max(config.dynamic_shared_bytes, shared_bytes);
     try {
       last = executor_.run(config, blocks, threads, thread_main);
@@ -97,7 +99,7 @@ class host_backend final : public backend {
 
 }  // namespace
 
-void backend::run_host(std::uint32_t, std::uint32_t, std::size_t, const std::function<void()>&) {
+void backend::run_host(std::uint32_t, std::uint32_t, std::uint32_t, std::size_t, const std::function<void()>&) {
   throw no_device("this launch was compiled for the host device, and the memory is on " + name() +
                   "; compile the caller with nvcc to launch on a GPU");
 }

@@ -303,6 +303,7 @@ class bank {
     measurement m;
     m.blocks = w.config().blocks;
     m.threads = w.config().threads;
+    m.clusters = w.shape().cluster > 1;
     m.seconds = timed([&] {
       launch_async(stream_, memory_, w, client);
       stream_.synchronize();

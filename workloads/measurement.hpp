@@ -34,6 +34,7 @@ struct measurement {
   bool ok = false;
   std::string invariant;  ///< what was checked, with figures
   std::uint32_t blocks = 0, threads = 0;
+  bool clusters = false;  ///< whether servers were a cluster
   std::optional<loop_figures> loop;
 
   double commits_per_second() const { return seconds > 0 ? static_cast<double>(stats.commits) / seconds : 0; }

@@ -206,6 +206,7 @@ class memcached {
     measurement m;
     m.blocks = w.config().blocks;
     m.threads = w.config().threads;
+    m.clusters = w.shape().cluster > 1;
     const buffer puts(memory_.on(), std::uint64_t{m.blocks} * m.threads * sizeof(std::uint64_t));
     client.puts = puts.as<std::uint64_t>();
     memory_.on()->fill_zero(stream_.handle(), puts.as<void>(), puts.size());

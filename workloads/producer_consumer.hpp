@@ -250,6 +250,7 @@ class producer_consumer {
     measurement m;
     m.blocks = w.config().blocks;
     m.threads = w.config().threads;
+    m.clusters = w.shape().cluster > 1;
     m.seconds = timed([&] {
       launch_async(stream_, memory_, w, client);
       stream_.synchronize();

@@ -64,12 +64,13 @@ inline constexpr bool has_footprint = requires(const Body& b, any_touch& touch, 
   b.footprint(touch, in...);
 };
 
-/// Whether this block was a server, which it has been for the whole launch then. Servers are the last blocks, so
-/// that the clients' ranks in the grid are theirs among the clients, too.
+/// Whether this block is none of the clients: a server, which it has been for the whole launch then, or one that fills
+/// up a cluster. Clients are the first blocks, so that their ranks in the grid are theirs among the clients, too.
 template <class A, class Policy>
 GPUTM_INLINE bool served([[maybe_unused]] const client_parameters<A, Policy>& p) {
   if constexpr (A::traits.needs_server) {
     if (simt::block_rank() < p.shape.clients) return false;
+    if (A::traits.server_cluster && simt::block_rank() < p.shape.first_server()) return true;
     A::serve({p.memory.globals, p.launch_memory, p.logs.capacity, p.shape, p.control});
     return true;
   }

@@ -46,6 +46,8 @@ class cuda_backend final : public backend {
     return multiprocessors() * static_cast<std::uint32_t>(properties_.maxBlocksPerMultiProcessor);
   }
   std::size_t shared_bytes_of_block() const override { return properties_.sharedMemPerBlockOptin; }
+  /// The portable size; from compute capability 9.0 on.
+  std::uint32_t largest_cluster() const override { return properties_.clusterLaunch != 0 ? 8 : 1; }
   void* allocate(std::size_t bytes) override {
     use();
     void* p = nullptr;

@@ -35,9 +35,11 @@ class backend {
   virtual void fill_zero(void* stream, void* p, std::size_t bytes) = 0;
   /// The most shared memory that a block can have.
   virtual std::size_t shared_bytes_of_block() const { return 227 * 1024; }
-  /// Host device only: runs a grid whose blocks have this much dynamic shared memory, and waits; throws
-  /// schedule_failed.
-  virtual void run_host(std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+  /// Blocks of its largest cluster; 1: it has none.
+  virtual std::uint32_t largest_cluster() const { return 1; }
+  /// Host device only: runs a grid in clusters of `cluster` blocks with this much dynamic shared memory each, and
+  /// waits; throws schedule_failed.
+  virtual void run_host(std::uint32_t blocks, std::uint32_t cluster, std::uint32_t threads, std::size_t shared_bytes,
                         const std::function<void()>& thread_main);
 };
 

@@ -39,27 +39,59 @@ void allow_shared_bytes(std::uint32_t bytes) {
         cudaFuncSetAttribute(kernel_entry<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
         "asking for shared memory");
 }
+
+/// The grid of a launch, with these attributes.
+inline cudaLaunchConfig_t cuda_config(const launch_shape& shape, cudaLaunchAttribute* attributes, unsigned count) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.blocks());
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.attrs = attributes;
+  config.numAttrs = count;
+  return config;
+}
+inline cudaLaunchAttribute cluster_attribute(const launch_shape& shape) {
+  cudaLaunchAttribute a{};
+  a.id = cudaLaunchAttributeClusterDimension;
+  a.val.clusterDim.x = shape.cluster;
+  a.val.clusterDim.y = a.val.clusterDim.z = 1;
+  return a;
+}
+
+template <class F>
+std::uint32_t resident_clusters(const launch_shape& shape) {
+  cudaFuncAttributes kernel{};
+  gputm::detail::check_cuda(cudaFuncGetAttributes(&kernel, kernel_entry<F>), "asking about a kernel");
+  if (kernel.ptxVersion < 90) return 0;  // compiled for GPUs without clusters
+  int clusters = 0;
+  cudaLaunchAttribute attribute = cluster_attribute(shape);
+  const cudaLaunchConfig_t config = cuda_config(shape, &attribute, 1);
+  gputm::detail::check_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel_entry<F>, &config),
+                            "asking for the occupancy with clusters");
+  return static_cast<std::uint32_t>(clusters);
+}
 #endif
 
-/// Blocks of this kernel that can be on the device at once.
+/// Blocks of this kernel that can be on the device at once: whole clusters.
 template <class F>
-std::uint32_t resident_blocks(const device& d, [[maybe_unused]] std::uint32_t threads,
-                              [[maybe_unused]] std::uint32_t shared_bytes) {
+std::uint32_t resident_blocks(const device& d, const launch_shape& shape) {
 #if defined(__CUDACC__)
   if (!d.is_host()) {
+    allow_shared_bytes<F>(shape.shared_bytes);
+    if (shape.cluster > 1) return resident_clusters<F>(shape) * shape.cluster;
     int per_sm = 0;
-    allow_shared_bytes<F>(shared_bytes);
-    gputm::detail::check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel_entry<F>,
-                                                                            static_cast<int>(threads), shared_bytes),
+    gputm::detail::check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                  &per_sm, kernel_entry<F>, static_cast<int>(shape.threads), shape.shared_bytes),
                               "asking for the occupancy");
     return static_cast<std::uint32_t>(per_sm) * d->multiprocessors();
   }
 #endif
-  return d->max_resident_blocks();
+  return d->max_resident_blocks() / shape.cluster * shape.cluster;
 }
 
 /// Fills in the zeros of `config`: for `work` pieces of work, as many threads as are useful and resident beside
-/// the algorithm's servers. Throws grid_not_resident for a grid that is too large.
+/// the algorithm's servers. A grid that does not fit in clusters has none. Throws grid_not_resident for one that is too
+/// large.
 template <class F, class A>
 launch_config resolve(const memory<A>& tm, launch_config config, std::uint64_t work) {
   const device& d = tm.on();
@@ -67,8 +99,13 @@ launch_config resolve(const memory<A>& tm, launch_config config, std::uint64_t w
   if (config.threads == 0) config.threads = d.is_host() ? std::max(1u, std::min(32u, d->warp_width())) : 128;
   if (config.threads > 1024)
     throw invalid_argument(std::to_string(config.threads) + " threads in a block: the limit is 1024");
-  const launch_shape shape = gputm::detail::shape_of<A>(d, tm.core().options(), config);
-  const std::uint32_t resident = resident_blocks<F>(d, config.threads, shape.shared_bytes);
+  launch_shape shape = gputm::detail::shape_of<A>(d, tm.core().options(), config);
+  std::uint32_t resident = resident_blocks<F>(d, shape);
+  if (shape.cluster > 1 && resident < shape.servers + std::max(1u, config.blocks)) {
+    config.clusters = false;
+    shape = gputm::detail::shape_of<A>(d, tm.core().options(), config);
+    resident = resident_blocks<F>(d, shape);
+  }
   const std::uint32_t limit = resident > shape.servers ? resident - shape.servers : 0;
   if (resident == 0)
     throw grid_not_resident("a block of " + std::to_string(config.threads) +
@@ -102,16 +139,12 @@ inline void check_stream(const stream& s, const device& d) {
 template <class F>
 void enqueue_cooperative(const stream& s, const launch_shape& shape, const F& functor) {
   allow_shared_bytes<F>(shape.shared_bytes);
-  cudaLaunchAttribute cooperative{};
-  cooperative.id = cudaLaunchAttributeCooperative;
-  cooperative.val.cooperative = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(shape.clients + shape.servers);
-  config.blockDim = dim3(shape.threads);
-  config.dynamicSmemBytes = shape.shared_bytes;
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  attributes[1] = cluster_attribute(shape);
+  cudaLaunchConfig_t config = cuda_config(shape, attributes, shape.cluster > 1 ? 2 : 1);
   config.stream = static_cast<cudaStream_t>(s.handle());
-  config.attrs = &cooperative;
-  config.numAttrs = 1;
   gputm::detail::check_cuda(cudaLaunchKernelEx(&config, kernel_entry<F>, functor),
                             "launching a kernel whose blocks are resident together");
 }
@@ -129,7 +162,7 @@ void enqueue([[maybe_unused]] const stream& s, const device& d, const launch_sha
     return;
   }
 #endif
-  d->run_host(shape.clients + shape.servers, shape.threads, shape.shared_bytes, [&functor] { functor(); });
+  d->run_host(shape.blocks(), shape.cluster, shape.threads, shape.shared_bytes, [&functor] { functor(); });
 }
 
 /// The same for kernels whose blocks wait for each other: all of them are resident together.

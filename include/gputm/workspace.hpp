@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct launch_config {
   std::uint32_t threads = 0;  ///< in a block, servers' included
   gputm::patience patience{};
   std::uint64_t history_words = 0;  ///< a thread, for launches that record (with_history)
+  bool clusters = true;             ///< servers that can use a cluster are one, where device and grid allow it
 };
 
 namespace detail {
@@ -32,12 +34,17 @@ void check_config(const launch_config&, bool logs_read_only);
 /// The same bytes; throws invalid_argument if a block cannot have them.
 std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend&);
 parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
+/// Blocks of a cluster of all servers; 1 where there cannot be one.
+inline std::uint32_t cluster_of(std::uint32_t servers, const backend& d) {
+  return std::has_single_bit(servers) && servers <= d.largest_cluster() ? servers : 1;
+}
 /// What an algorithm adds to a configuration without zeros.
 template <class A>
 launch_shape shape_of(const gputm::device& d, const memory_options& o, const launch_config& c) {
   launch_shape s{c.blocks, 0, c.threads, d->warp_width()};
   s.shared_limit = static_cast<std::uint32_t>(d->shared_bytes_of_block());
   if constexpr (A::traits.needs_server) s.servers = A::servers(o);
+  if (A::traits.server_cluster && c.clusters) s.cluster = cluster_of(s.servers, *d);
   const parts::log_capacity sizes{c.capacity.reads, c.capacity.writes};
   if constexpr (requires { A::shared_bytes(o, sizes, s); })
     s.shared_bytes = checked_shared_bytes(A::name, A::shared_bytes(o, sizes, s), c.capacity.writes, *d);

@@ -76,6 +76,11 @@ void* dynamic_shared() {
   return inside()->dynamic_shared();
 }
 
+void* dynamic_shared_of(std::uint32_t rank, const site& at) {
+  require_kernel("dynamic shared memory of another block", &at);
+  return inside()->dynamic_shared_of(rank, at);
+}
+
 std::uint64_t nanoseconds() {
   if (current && current->controlled) return this_worker().time_step() * ns_per_step;
   return static_cast<std::uint64_t>(

@@ -24,6 +24,18 @@ struct alignas(64) pulse {
   std::atomic<std::int64_t> last_idle{0};
 };
 
+/// Where the dynamic shared memory of a block is, for the other blocks of its cluster, which other workers may run.
+class dynamic_of_block {
+  std::atomic<void*> place_{nullptr};  // null: the block has not begun; this: it has ended
+
+ public:
+  void begin(void* p) { place_.store(p, std::memory_order_release); }  // pairs with the acquire in find()
+  void end() { place_.store(this, std::memory_order_relaxed); }        // nothing is read behind it
+  /// Null before the block begins.
+  void* find() const { return place_.load(std::memory_order_acquire); }
+  bool ended(const void* found) const { return found == this; }
+};
+
 struct job {
   const config* settings = nullptr;
   const std::function<void()>* body = nullptr;
@@ -31,6 +43,7 @@ struct job {
   std::uint32_t resident = 0;  ///< blocks at once, in all workers together
   unsigned workers = 1;
   std::unique_ptr<pulse[]> pulses;
+  std::unique_ptr<dynamic_of_block[]> dynamic;  ///< by rank of the block; null without clusters
 
   std::atomic<std::uint32_t> next_block{0};
   std::atomic<bool> stop{false};  ///< set once, relaxed: `mutex` guards what went wrong

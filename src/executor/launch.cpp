@@ -138,6 +138,7 @@ report executor::run(const config& c, std::uint32_t blocks, std::uint32_t thread
   j.threads = threads;
   j.resident = resident_blocks(c, blocks);
   j.workers = worker_count(c, j.resident);
+  if (c.cluster_blocks > 1) j.dynamic = std::make_unique<dynamic_of_block[]>(blocks);
   j.pulses = std::make_unique<pulse[]>(j.workers);
   impl_->work(j);
   return gather(j, impl_->workers);

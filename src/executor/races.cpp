@@ -64,6 +64,12 @@ void weak_memory::fail_misaligned(const request& r) {
   owner_.abandon();
 }
 
+void weak_memory::fail_ended(const request& r) {
+  owner_.note(r.kind, r.at);
+  owner_.blame(verdict::check_failed, "shared memory of a block that has ended; " + owner_.describe(owner_.self()));
+  owner_.abandon();
+}
+
 void weak_memory::fail_changed(const location& l, const request& r) {
   owner_.note(r.kind, r.at);
   const auto store = std::find_if(l.accesses.rbegin(), l.accesses.rend(), [](const access& a) { return a.writes; });

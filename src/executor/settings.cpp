@@ -18,6 +18,7 @@ constexpr std::size_t least_stack_bytes = 16 * 1024;
 constexpr std::size_t most_stack_bytes = std::size_t{1} << 30;
 constexpr unsigned most_os_threads = 1024;
 constexpr unsigned most_pct_depth = 1000;
+constexpr unsigned most_cluster_blocks = 8;  // what every GPU that has clusters can
 
 void require(bool ok, const std::string& what) {
   if (!ok) throw std::invalid_argument("gputm::host::executor: " + what);
@@ -39,6 +40,7 @@ void check_settings(const config& c) {
   require_within("stack_bytes", c.stack_bytes, least_stack_bytes, most_stack_bytes);
   require_within("os_threads", std::uint64_t{c.os_threads}, 0, most_os_threads);
   require_within("dynamic_shared_bytes", c.dynamic_shared_bytes, 0, shared_memory::total_limit);
+  require_within("cluster_blocks", std::uint64_t{c.cluster_blocks}, 1, most_cluster_blocks);
   require_within("switch_probability", c.switch_probability, 0.0, 1.0);
   require_within("stale_probability", c.stale_probability, 0.0, 1.0);
   require(!c.weak_memory || c.stale_probability < 1.0,
@@ -79,6 +81,8 @@ std::uint32_t resident_blocks(const config& c, std::uint32_t blocks) {
 void check_launch(const config& c, std::uint32_t blocks, std::uint32_t threads) {
   check_settings(c);
   require(blocks > 0, "the grid has no blocks");
+  require(blocks % c.cluster_blocks == 0, "the grid has " + std::to_string(blocks) + " blocks, no multiple of the " +
+                                              std::to_string(c.cluster_blocks) + " of a cluster");
   require_within("threads in a block", std::uint64_t{threads}, 1, 1024);
   const std::uint64_t all = std::uint64_t{blocks} * threads;
   require(all <= 0xffffffffu, "the grid has " + std::to_string(all) + " threads, more than 2^32 - 1");

@@ -64,4 +64,24 @@ void* worker::shared(std::size_t bytes, std::size_t alignment, const void* key, 
 
 void* worker::dynamic_shared() { return current_->home->memory.dynamic(); }
 
+// A GPU starts the blocks of a cluster together; here one that another worker runs may be late.
+void* worker::dynamic_shared_of(std::uint32_t rank, const site& at) {
+  const std::uint32_t cluster = settings().cluster_blocks, own = current_->home->rank % cluster;
+  if (rank == own) return dynamic_shared();
+  const std::uint32_t block = current_->home->rank - own + rank;
+  if (rank >= cluster) {
+    note(op::user, at);
+    blame(verdict::check_failed, "shared memory of block " + std::to_string(rank) + " of a cluster of " +
+                                     std::to_string(cluster) + "; " + describe(*current_));
+    abandon();
+  }
+  void* found;
+  while (!(found = job_->dynamic[block].find())) backoff(at);
+  if (!job_->dynamic[block].ended(found)) return found;
+  note(op::user, at);
+  blame(verdict::check_failed,
+        "shared memory of block " + std::to_string(block) + ", which has ended; " + describe(*current_));
+  abandon();
+}
+
 }  // namespace gputm::host

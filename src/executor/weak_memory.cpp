@@ -91,6 +91,7 @@ weak_memory::location& weak_memory::locate(const request& r) {
   const auto first = g.begin() + address % 8, last = first + r.size;
   if (const auto taken = std::find_if(first, last, [](std::uint32_t i) { return i != 0; }); taken != last) {
     location& l = locations_[*taken - 1];
+    if (l.ended) fail_ended(r);
     if (l.address != r.address || l.size != r.size) fail_mixed(l, r);
     if (l.history.back().value != read_memory(r.address, r.size)) fail_changed(l, r);
     return l;
@@ -107,6 +108,7 @@ weak_memory::location& weak_memory::create(const request& r) {
   l.size = r.size;
   l.first = r.at;
   l.first_kind = r.kind;
+  l.ended = false;
   l.dropped = 0;
   l.accesses.clear();
   l.history.clear();
@@ -122,6 +124,12 @@ void weak_memory::forget(const shared_memory& m) {
 void weak_memory::forget(const void* begin, std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(begin) / 8;  // both are aligned to more than a granule
   std::erase_if(granules_, [&](const auto& g) { return g.first - first < (bytes + 7) / 8; });
+}
+
+void weak_memory::end(const shared_memory& m) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(m.dynamic_begin());
+  for (std::uint32_t i = 0; i < used_; ++i)
+    if (reinterpret_cast<std::uintptr_t>(locations_[i].address) - begin < m.dynamic_bytes()) locations_[i].ended = true;
 }
 
 // Memory on a thread's own stack is nobody else's, and means something else at the next call.

@@ -59,6 +59,8 @@ class weak_memory {
   void reset(std::uint32_t threads, std::uint32_t blocks);
   /// These addresses mean something else from now on.
   void forget(const shared_memory&);
+  /// Its block has ended: nobody may access it any more.
+  void end(const shared_memory&);
 
   std::uint64_t load(const request&);
   void store(const request&, std::uint64_t value);
@@ -98,6 +100,7 @@ class weak_memory {
     unsigned size = 0;
     site first;  ///< who created it, for reports
     op first_kind{};
+    bool ended = false;         ///< with its block, whose shared memory it was
     std::uint32_t dropped = 0;  ///< stores that were forgotten, at the front of the history
     std::vector<stored> history;
     std::vector<access> accesses;
@@ -130,6 +133,7 @@ class weak_memory {
   [[noreturn]] void fail_race(const access& before, const request&, bool too_narrow);
   [[noreturn]] void fail_mixed(const location&, const request&);
   [[noreturn]] void fail_misaligned(const request&);
+  [[noreturn]] void fail_ended(const request&);
   [[noreturn]] void fail_changed(const location&, const request&);
 
   worker& owner_;

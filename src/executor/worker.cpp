@@ -134,6 +134,7 @@ void worker::place(block& b, std::uint32_t rank) {
   b.waiting.clear();
   b.memory.reset(job_->settings->dynamic_shared_bytes);
   place_warps(b);
+  if (job_->dynamic) job_->dynamic[rank].begin(b.memory.dynamic());
   for (std::uint32_t i = 0; i < threads; ++i) init_thread(b, i);
 }
 
@@ -184,6 +185,10 @@ void worker::run_thread() {
 }
 
 void worker::finish_block(block& b) {
+  if (job_->dynamic) {
+    job_->dynamic[b.rank].end();
+    if (weak) weak_memory_->end(b.memory);
+  }
   resident_[b.slot] = resident_.back();
   resident_[b.slot]->slot = b.slot;
   resident_.pop_back();

@@ -37,6 +37,7 @@ class worker final : public simt::host::worker_context {
   std::uint32_t block_sync(std::uint32_t predicate, const site&);
   void* shared(std::size_t bytes, std::size_t alignment, const void* key, const site&);
   void* dynamic_shared();
+  void* dynamic_shared_of(std::uint32_t rank, const site&);
   std::uint64_t time_step();
 
   // For the parts.

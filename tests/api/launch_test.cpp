@@ -113,7 +113,7 @@ TEST_F(launches, servers_fit_into_blocks_of_any_size) {
 
 template <class A>
 void several_servers(const device& d, const stream& s) {
-  for (const std::uint32_t servers : {1u, 3u}) {
+  for (const std::uint32_t servers : {1u, 2u, 3u}) {
     memory<A> m(d, {.record_entries = 8, .servers = servers});
     auto b = m.template allocate<long>(4);
     for (const std::uint32_t blocks : {1u, 5u})
@@ -125,6 +125,50 @@ TEST_F(launches, there_may_be_several_servers) {
   several_servers<algorithm::csmv_replicated>(d, s);
   several_servers<algorithm::csmv_partitioned>(d, s);
   EXPECT_TRUE(throws<invalid_argument>([&] { memory<algorithm::csmv_replicated>(d, {.servers = 0}); }, {"0 servers"}));
+}
+
+/// What a launch of so many client blocks and servers looks like on a device that has room for `resident` blocks.
+template <class A>
+launch_shape shape_on(std::uint32_t resident, std::uint32_t blocks, std::uint32_t servers, bool clusters = true) {
+  host::config c;
+  c.max_resident_blocks = resident;
+  const device small = host_device(c);
+  const stream on(small);
+  memory<A> m(small, {.record_entries = 8, .servers = servers});
+  auto b = m.template allocate<long>(1);
+  const launch_config grid{.capacity = {4, 4}, .blocks = blocks, .threads = 4, .clusters = clusters};
+  EXPECT_EQ(run(on, m, some_inputs, add_to{b}, grid.capacity, grid).stats.commits, 100u);
+  EXPECT_EQ(m.read(on, b, 0), 100);
+  return make_workspace<add_to, long>(on, m, 1000, grid).shape();
+}
+TEST_F(launches, servers_may_be_a_cluster) {
+  using partitioned = algorithm::csmv_partitioned;
+  const launch_shape s = shape_on<partitioned>(0, 5, 4);
+  EXPECT_EQ(s.cluster, 4u);
+  EXPECT_EQ(s.first_server(), 8u);  // clusters of clients are filled up
+  EXPECT_EQ(s.blocks(), 12u);
+  EXPECT_EQ(shape_on<partitioned>(0, 4, 4).blocks(), 8u);
+  const launch_shape apart = shape_on<partitioned>(0, 5, 4, false);
+  EXPECT_EQ(apart.cluster, 1u);
+  EXPECT_EQ(apart.blocks(), 9u);
+  EXPECT_EQ(shape_on<partitioned>(0, 5, 3).cluster, 1u);
+  EXPECT_EQ(shape_on<partitioned>(0, 2, 8).cluster, 8u);
+  EXPECT_EQ(shape_on<partitioned>(0, 2, 16).cluster, 1u);
+  EXPECT_EQ(shape_on<partitioned>(0, 2, 1).cluster, 1u);
+  EXPECT_EQ(shape_on<algorithm::csmv_replicated>(0, 5, 4).cluster, 1u);
+}
+TEST_F(launches, a_grid_that_does_not_fit_in_clusters_has_none) {
+  using partitioned = algorithm::csmv_partitioned;
+  EXPECT_EQ(shape_on<partitioned>(11, 4, 4).cluster, 4u);
+  EXPECT_EQ(shape_on<partitioned>(11, 5, 4).cluster, 1u);
+  EXPECT_EQ(shape_on<partitioned>(7, 0, 4).cluster, 1u);
+  EXPECT_TRUE(throws<grid_not_resident>([] { shape_on<partitioned>(11, 8, 4); }, {"8 blocks", "limit", "7 blocks"}));
+  EXPECT_TRUE(throws<grid_not_resident>([] { shape_on<partitioned>(4, 1, 4); }, {"beside 4 servers"}));
+}
+TEST_F(launches, gputm_chooses_whole_clusters) {
+  const launch_shape s = shape_on<algorithm::csmv_partitioned>(11, 0, 4);
+  EXPECT_EQ(s.cluster, 4u);
+  EXPECT_LE(s.blocks(), 8u);
 }
 
 struct far_away {

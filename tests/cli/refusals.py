@@ -95,6 +95,7 @@ class Requests(program.Case):
         for workload in ["bank", "memcached"]:
             self.refuses_bench(workload, "--versions", "5", says="--versions multi-version")
             self.refuses_bench(workload, "--record", "5", says="--record multi-version")
+            self.refuses_bench(workload, "--cluster", "off", says="--cluster multi-version")
         self.refuses_bench("memcached", "--accounts", "5", says="--accounts memcached")
         self.refuses_bench("memcached", "--rot", "5", says="--rot memcached")
         self.refuses_bench("bank", "--get", "5", says="--get bank")

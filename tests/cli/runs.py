@@ -94,6 +94,16 @@ class Runs(program.Case):
             self.assertIn(run["parameters"]["versions"], (2, 10))
             self.assertEqual(run["parameters"]["record"], 16)
 
+    def test_servers_in_a_cluster(self):
+        runs = self.runs("bank", "--algorithm", "csmv_sh,csmv_partitioned", "--servers", "2,3", "--cluster", "on,off",
+                         "--accounts", "100", "--blocks", "2", "--threads", "8", "--transactions", "200")
+        for run in runs:  # the JSON says what was
+            self.assertTrue(run["invariant_ok"], run)
+            if run["algorithm"] == "csmv_sh" or run["parameters"]["servers"] == 3:
+                self.assertEqual(run["parameters"]["cluster"], "off")
+        self.assertEqual(sum(r["parameters"]["cluster"] == "on" for r in runs), 1)
+        self.refuses("bench", "bank", "--cluster", "yes", *HOST, says="--cluster yes")
+
     def test_a_sharded_bank(self):
         runs = self.runs("bank", "--algorithm", "all", "--sharded", "--rot", "0,90", "--rot-reads", "100", "--blocks", "2",
                          "--threads", "8", "--transactions", "1600")

@@ -35,9 +35,11 @@ struct explorer::backend final : gputm::backend {
   void copy_to_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void copy_from_device(void*, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void fill_zero(void*, void* p, std::size_t bytes) override { std::memset(p, 0, bytes); }
-  void run_host(std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+  std::uint32_t largest_cluster() const override { return 8; }
+  void run_host(std::uint32_t blocks, std::uint32_t cluster, std::uint32_t threads, std::size_t shared_bytes,
                 const std::function<void()>& thread_main) override {
     config.dynamic_shared_bytes = shared_bytes;
+    config.cluster_blocks = cluster;
     last = executor.run(config, blocks, threads, thread_main);
     if (!last) throw schedule_failed(std::string(host::name(last.result)) + ": " + last.what);
   }

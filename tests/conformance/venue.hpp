@@ -85,9 +85,11 @@ struct venue {
   std::uint32_t amount(std::uint32_t explore, std::uint32_t fast, std::uint32_t gpu) const {
     return pick(explore, A::traits.needs_server ? (fast + 19) / 20 : fast, gpu);
   }
-  /// A grid of a few threads when exploring, of several warps elsewhere; another one in every round.
+  /// A grid of a few threads when exploring, of several warps elsewhere; another one in every round. By turns servers
+  /// are a cluster, where they can be.
   launch_config shape() const {
     launch_config c;
+    c.clusters = (exploring() ? round / 8 : round) % 2 == 0;
     if (exploring()) {
       static constexpr std::uint32_t grids[][2] = {{1, 3}, {3, 1}, {2, 2}, {1, 2}, {2, 1}, {1, 4}};
       c.blocks = grids[round % 6][0];

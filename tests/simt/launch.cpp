@@ -170,6 +170,9 @@ TEST_F(refused, values_out_of_range) {
   EXPECT_TRUE(names(why(&config::stack_bytes, std::size_t{1000}), "stack_bytes is 1000, and must be within 16384"));
   EXPECT_TRUE(names(why(&config::stack_bytes, std::size_t{1} << 40), "stack_bytes"));
   EXPECT_TRUE(names(why(&config::dynamic_shared_bytes, std::size_t{227 * 1024 + 1}), "232449"));
+  EXPECT_TRUE(names(why(&config::cluster_blocks, 0u), "cluster_blocks is 0"));
+  EXPECT_TRUE(names(why(&config::cluster_blocks, 9u), "cluster_blocks is 9, and must be within 1 and 8"));
+  EXPECT_TRUE(names(why(&config::cluster_blocks, 2u), "1 blocks, no multiple of the 2 of a cluster"));
   EXPECT_TRUE(names(why(&config::switch_probability, 1.5), "switch_probability"));
   EXPECT_TRUE(names(why(&config::switch_probability, std::numeric_limits<double>::quiet_NaN()), "switch_probability"));
   EXPECT_TRUE(names(why(&config::stale_probability, -0.5), "stale_probability"));
@@ -233,6 +236,7 @@ TEST(outside_of_kernels, what_needs_a_block_says_so) {
   EXPECT_THROW(sync_block(), std::logic_error);
   EXPECT_THROW((void)(shared<residency, int>()), std::logic_error);
   EXPECT_THROW((void)dynamic_shared(), std::logic_error);
+  EXPECT_THROW((void)dynamic_shared_of(0), std::logic_error);
   EXPECT_THROW(check(false, "x"), std::logic_error);
   EXPECT_NO_THROW(check(true, "x"));
 }

@@ -19,6 +19,7 @@ struct algorithm_traits {
   bool opaque = false;           ///< every attempt, committed or not, sees one consistent state
   bool multi_version = false;    ///< read-only transactions read an old snapshot
   bool needs_server = false;     ///< some blocks of the launch are servers
+  bool server_cluster = false;   ///< its servers use each other's shared memory, where they can be a cluster
   bool warp_collective = false;  ///< the lanes of a warp commit together
   bool in_place_writes = false;  ///< stores reach memory before the commit
   bool isolated = true;          ///< false for the baseline that synchronises nothing
@@ -42,15 +43,19 @@ struct memory_options {
 /// The shape of one launch.
 struct launch_shape {
   std::uint32_t clients = 0;       ///< blocks whose threads run transactions
-  std::uint32_t servers = 0;       ///< blocks behind them that serve
+  std::uint32_t servers = 0;       ///< blocks behind them that serve: the last ones
   std::uint32_t threads = 0;       ///< in a block
   std::uint32_t warp_width = 0;    ///< lanes of a full warp
   std::uint32_t shared_limit = 0;  ///< bytes of dynamic shared memory that a block can have
   std::uint32_t shared_bytes = 0;  ///< of them, what shared_bytes() asked for
+  std::uint32_t cluster = 1;       ///< blocks of a cluster: all servers are one of them; 1: there are none
 
   GPUTM_INLINE constexpr std::uint32_t warps_in_block() const { return (threads + warp_width - 1) / warp_width; }
   GPUTM_INLINE constexpr std::uint32_t client_warps() const { return clients * warps_in_block(); }
   GPUTM_INLINE constexpr std::uint32_t client_threads() const { return clients * threads; }
+  /// Servers begin a cluster; blocks between clients and them have nothing to do.
+  GPUTM_INLINE constexpr std::uint32_t first_server() const { return (clients + cluster - 1) / cluster * cluster; }
+  GPUTM_INLINE constexpr std::uint32_t blocks() const { return first_server() + servers; }
 };
 
 /// What every transaction of a launch gets when it is constructed.

@@ -40,8 +40,12 @@ struct basic_csmv : multi_version {
                                       : Place == record_place::replicated           ? "csmv_replicated"
                                       : Place == record_place::partitioned          ? "csmv_partitioned"
                                                                                     : "csmv_gb";
-  static constexpr algorithm_traits traits{
-      .opaque = true, .multi_version = true, .needs_server = true, .warp_collective = true, .logs_read_only = false};
+  static constexpr algorithm_traits traits{.opaque = true,
+                                           .multi_version = true,
+                                           .needs_server = true,
+                                           .server_cluster = Place == record_place::partitioned,
+                                           .warp_collective = true,
+                                           .logs_read_only = false};
   /// Server blocks of a launch.
   static constexpr std::uint32_t servers(const memory_options& o) {
     return Place == record_place::replicated || Place == record_place::partitioned ? o.servers : 1;
@@ -55,7 +59,7 @@ struct basic_csmv : multi_version {
   }
   /// For as many entries as fit, of record_entries.
   static std::size_t shared_bytes(const memory_options& o, const parts::log_capacity& c, const launch_shape& s) {
-    const std::size_t before = layout::crew_bytes(c, s) + layout::record_head, entry = layout::entry_bytes(c);
+    const std::size_t before = layout::before_record(c, s) + layout::record_head, entry = layout::entry_bytes(c);
     const std::size_t room = entry != 0 && before < s.shared_limit ? (s.shared_limit - before) / entry : 2;
     return before + std::max<std::size_t>(layout::fitting(o.record_entries, room), 2) * entry;
   }

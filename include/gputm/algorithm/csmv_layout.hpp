@@ -26,8 +26,8 @@ enum class record_place : std::uint8_t { shared, stamps_shared, global, replicat
 /// writers takes the record's place.
 enum class csmv_mechanisms : std::uint8_t { all, no_collaboration, client_server_only, rounds, index };
 
-/// Launch memory: {channel, what is global of the record, teams of servers}; dynamic shared memory: {crew, what is
-/// shared of the record}.
+/// Launch memory: {channel, what is global of the record, what servers have in common}; dynamic shared memory: {crew,
+/// where servers are a cluster, a share of what they have in common, what is shared of the record}.
 template <record_place Place, csmv_mechanisms With>
 struct csmv_layout {
   static constexpr bool batches = With != csmv_mechanisms::client_server_only;
@@ -79,6 +79,24 @@ struct csmv_layout {
   static GPUTM_INLINE constexpr std::size_t crew_bytes(const parts::log_capacity& c, const launch_shape& s) {
     return work_bytes(s) + s.warps_in_block() * desk_bytes(c, s);
   }
+  // What the servers of a partitioned record have in common, {last place taken, teams}. Where they are a cluster, each
+  // has a share of the teams in its shared memory, and the first has the last place.
+  static GPUTM_INLINE constexpr std::size_t common_bytes(const launch_shape& s) {
+    const std::size_t teams = (s.warps_in_block() + s.cluster - 1) / s.cluster;
+    return partitioned ? sizeof(std::uint64_t) + teams * sizeof(parts::server_team::words) : 0;
+  }
+  static GPUTM_INLINE constexpr std::size_t shared_common_bytes(const launch_shape& s) {
+    return s.cluster > 1 ? common_bytes(s) : 0;
+  }
+  /// This server's share.
+  static GPUTM_INLINE std::byte* common(const server_environment<multi_version::globals>& env, std::uint32_t server) {
+    if (env.shape.cluster > 1) return simt::dynamic_shared_of(server) + crew_bytes(env.capacity, env.shape);
+    return env.launch_memory + channel_bytes(env.capacity, env.shape);
+  }
+  /// Before the record.
+  static GPUTM_INLINE constexpr std::size_t before_record(const parts::log_capacity& c, const launch_shape& s) {
+    return crew_bytes(c, s) + shared_common_bytes(s);
+  }
   /// Of this warp.
   static GPUTM_INLINE std::byte* desk(const server_environment<multi_version::globals>& env) {
     return simt::dynamic_shared() + work_bytes(env.shape) + simt::warp_rank() * desk_bytes(env.capacity, env.shape);
@@ -100,15 +118,13 @@ struct csmv_layout {
                                                   : 8 * (2 + std::size_t{c.writes});
   }
   static GPUTM_INLINE constexpr std::size_t global_record_bytes(std::uint32_t entries, const parts::log_capacity& c) {
-    return Place == record_place::shared          ? 0
-           : partitioned                          ? sizeof(std::uint64_t)
-           : Place == record_place::stamps_shared ? block_record::key_bytes(entries, c.writes)
-                                                  : block_record::bytes(entries, c.writes);
+    return Place == record_place::shared || partitioned ? 0
+           : Place == record_place::stamps_shared       ? block_record::key_bytes(entries, c.writes)
+                                                        : block_record::bytes(entries, c.writes);
   }
   static constexpr std::size_t launch_bytes(std::uint32_t entries, const parts::log_capacity& c,
                                             const launch_shape& s) {
-    return channel_bytes(c, s) + global_record_bytes(entries, c) +
-           (partitioned ? s.warps_in_block() * parts::server_team::bytes : 0);
+    return channel_bytes(c, s) + global_record_bytes(entries, c) + (s.cluster > 1 ? 0 : common_bytes(s));
   }
   /// Entries of a record that shall have `wanted`, where there is room for `room`. An index has eight slots in the
   /// place of each, so that elements rarely share one, and a power of two of them.
@@ -127,20 +143,22 @@ struct csmv_layout {
   static GPUTM_INLINE std::uint32_t block_entries(const multi_version::globals& g, const parts::log_capacity& c,
                                                   const launch_shape& s) {
     if constexpr (Place == record_place::global) return g.record_entries;
-    return static_cast<std::uint32_t>((s.shared_bytes - crew_bytes(c, s) - record_head) / entry_bytes(c));
+    return static_cast<std::uint32_t>((s.shared_bytes - before_record(c, s) - record_head) / entry_bytes(c));
   }
   static GPUTM_INLINE parts::server_rank rank(const server_environment<multi_version::globals>& env) {
-    return {simt::block_rank() - env.shape.clients, env.shape.servers};
+    return {simt::block_rank() - env.shape.first_server(), env.shape.servers};
   }
+  /// The server that opens the team of this warp, and has it, if they are a cluster.
+  static GPUTM_INLINE std::uint32_t team_owner(const launch_shape& s) { return simt::warp_rank() % s.cluster; }
   /// Of the warps that have this one's number; of a partitioned record.
   static GPUTM_INLINE parts::server_team team(const server_environment<multi_version::globals>& env) {
-    std::byte* teams = env.launch_memory + channel_bytes(env.capacity, env.shape) +
-                       global_record_bytes(env.globals.record_entries, env.capacity);
-    return {reinterpret_cast<std::uint64_t*>(teams + simt::warp_rank() * parts::server_team::bytes), env.shape.servers};
+    std::byte* teams = common(env, team_owner(env.shape)) + sizeof(std::uint64_t);
+    const std::size_t before = simt::warp_rank() / env.shape.cluster * sizeof(parts::server_team::words);
+    return {*reinterpret_cast<parts::server_team::words*>(teams + before), env.shape.servers};
   }
   static GPUTM_INLINE record_type record(const server_environment<multi_version::globals>& env) {
     const std::uint32_t entries = block_entries(env.globals, env.capacity, env.shape), keys = env.capacity.writes;
-    auto* shared = reinterpret_cast<std::uint64_t*>(simt::dynamic_shared() + crew_bytes(env.capacity, env.shape));
+    auto* shared = reinterpret_cast<std::uint64_t*>(simt::dynamic_shared() + before_record(env.capacity, env.shape));
     auto* global = reinterpret_cast<std::uint64_t*>(env.launch_memory + channel_bytes(env.capacity, env.shape));
     if constexpr (indexed)
       return {shared, entries};
@@ -150,7 +168,8 @@ struct csmv_layout {
     if constexpr (Place == record_place::stamps_shared) return {shared, global, entries, keys};
     if constexpr (Place == record_place::replicated)
       return {block_record(shared, entries, keys), grid_record(global, env.globals.record_entries, keys)};
-    if constexpr (partitioned) return {block_record(shared, entries, keys), global, rank(env)};
+    if constexpr (partitioned)
+      return {block_record(shared, entries, keys), reinterpret_cast<std::uint64_t*>(common(env, 0)), rank(env)};
   }
 };
 

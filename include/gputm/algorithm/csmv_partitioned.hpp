@@ -41,8 +41,11 @@ class csmv_partitioned_server : csmv_server<Layout> {
 
   /// Every thread of the block calls it.
   GPUTM_INLINE void serve() {
-    if (Layout::rank(this->env_).number == 0 && simt::lane() == 0) team_.open();
+    const launch_shape& shape = this->env_.shape;
+    if (Layout::rank(this->env_).number == Layout::team_owner(shape) && simt::lane() == 0) team_.open();
     this->run([this](std::uint32_t warp, simt::mask_t batch) { lead(warp, batch); }, calls{*this});
+    // others may still look for calls in this block's shared memory
+    if (shape.cluster > 1 && simt::thread_rank() == 0) this->channel_.await_end();
   }
 
  private:

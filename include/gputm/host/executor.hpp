@@ -30,7 +30,8 @@ struct config {
   unsigned warp_width = 32;                ///< 1 to 32
   unsigned max_resident_blocks = 0;        ///< blocks that run at once; 0 means all
   std::size_t dynamic_shared_bytes = 0;    ///< of each block
-  bool record = false;                     ///< explore: keep the list of scheduling decisions
+  unsigned cluster_blocks = 1;  ///< of consecutive ranks, that reach each other's dynamic shared memory: 1 to 8
+  bool record = false;          ///< explore: keep the list of scheduling decisions
 };
 
 enum class verdict : std::uint8_t { ok, check_failed, deadlock, livelock, bad_mask, race };

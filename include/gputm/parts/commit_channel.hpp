@@ -154,8 +154,12 @@ class commit_channel {
     // acq_rel: nobody looks at the words below any more
     if (simt::atomic(done()).fetch_add(1, order::acq_rel) + 1 < servers) return;
     simt::atomic(left()).store(0, order::relaxed);
-    simt::atomic(open()).store(0, order::relaxed);
     simt::atomic(done()).store(0, order::relaxed);
+    simt::atomic(open()).store(0, order::release);  // pairs with the acquire in await_end()
+  }
+  /// One thread of each of several servers, after close(): waits until all of them have come so far.
+  GPUTM_INLINE void await_end() const {
+    simt::await_equal(open(), 0);  // acquire: pairs with the release in close(), whose thread has seen all others there
   }
 };
 

@@ -62,6 +62,7 @@ std::uint64_t collective(collective_kind, mask_t, std::uint64_t value, std::uint
 std::uint32_t block_sync(std::uint32_t predicate, const site&);  // returns how many were nonzero
 void* shared(std::size_t bytes, std::size_t alignment, const void* key, const site&);
 void* dynamic_shared();
+void* dynamic_shared_of(std::uint32_t rank, const site&);  // of the block of this rank in the cluster
 std::uint64_t cycles();
 std::uint64_t nanoseconds();
 [[noreturn]] void fail(const char* what, const site&);

@@ -4,6 +4,7 @@
 #include "gputm/simt/atomic.hpp"
 #include "gputm/simt/await.hpp"
 #include "gputm/simt/block.hpp"
+#include "gputm/simt/cluster.hpp"
 #include "gputm/simt/config.hpp"
 #include "gputm/simt/hints.hpp"
 #include "gputm/simt/identity.hpp"
