@@ -9,7 +9,6 @@ namespace gputm::detail {
 namespace {
 
 constexpr std::uint32_t most_slots = 1u << 21, most_slots_on_host = 1u << 17;
-constexpr std::uint64_t logs_in_cache = 32u << 20;  // bytes: about half of an L2 cache
 
 /// Whether every element has marks of its own.
 bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_core& m, parts::table_space& table) {
@@ -20,24 +19,27 @@ bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_co
     if (r < m.region_count()) elements += m.regions().regions[r].length;
   }
   table.first[max_regions] = elements;
-  return elements <= c.marks_bytes / sizeof(parts::writer_marks);
+  return elements <= c.marks_bytes / (sizeof(parts::writer_marks) + sizeof(std::uint64_t));
 }
 
-/// A window such that its logs fit, and stay in the cache; of all threads equally many iterations, so that none wait.
+/// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. Of all threads
+/// equally many iterations, so that none wait.
 std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& logs, bool hashed, bool host,
                           std::uint64_t n, std::uint32_t grid_threads) {
   constexpr std::uint64_t largest = parts::writer_table::positions - 1;
   if (c.window > largest)
     throw invalid_argument("a window of " + std::to_string(c.window) + " iterations: the limit is " +
                            std::to_string(largest));
-  const std::uint64_t position = logs.rows() * sizeof(std::uint64_t);
-  std::uint64_t usual = std::max<std::uint64_t>(logs_in_cache / position, grid_threads);
+  const std::uint64_t position = logs.position_bytes();
+  std::uint64_t usual = host ? 1u << 14 : largest;
   // a hashed table of writers in the L2 cache, a quarter full
   const std::uint64_t marks = std::max(c.table_slots != 0 ? c.table_slots : host ? most_slots_on_host : most_slots, 4u);
   if (hashed) usual = std::min<std::uint64_t>(usual, marks / 4 / std::max(logs.writes, 1u));
-  usual = std::clamp<std::uint64_t>(usual, 256, host ? 1u << 14 : 1u << 19);
+  usual = std::max<std::uint64_t>(usual, 256);
+  const std::uint64_t nodes = parts::loop_log_space::no_node / std::max(logs.writes, 1u);
+  const std::uint64_t fits = std::max<std::uint64_t>(1, std::min(c.log_bytes / position, nodes));
+  usual = std::min(usual, fits);
   if (usual > grid_threads) usual -= usual % grid_threads;
-  const std::uint64_t fits = std::max<std::uint64_t>(1, c.log_bytes / position);
   return static_cast<std::uint32_t>(std::min({c.window != 0 ? c.window : usual, fits, n}));
 }
 
@@ -86,8 +88,11 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   const bool hashed = !plan_marks(c, traits, m, s.table);
   if (traits.logs) s.logs.window = plan_window(c, s.logs, hashed, host, std::max<std::uint64_t>(n, 1), grid_threads);
   if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, host);
-  s.table_bytes = hashed ? std::uint64_t{s.table.slots} * sizeof(parts::writer_entry)
-                         : s.table.first[max_regions] * sizeof(parts::writer_marks);
+  const std::uint64_t entries = hashed ? s.table.slots : s.table.first[max_regions];
+  s.heads_at = entries * (hashed ? sizeof(parts::writer_entry) : sizeof(parts::writer_marks));
+  s.table_bytes = s.heads_at + (traits.writers ? entries * sizeof(std::uint64_t) : 0);
+  s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
+  s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);
   s.arrays = m.region_count();
   s.limits.iterations = n;
   s.limits.operations = c.longest_iteration;

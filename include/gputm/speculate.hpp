@@ -12,7 +12,8 @@ namespace gputm {
 
 /// Sizes and limits of a speculative loop. Zeros are chosen by gputm.
 struct loop_config {
-  gputm::capacity capacity{};          ///< elements that one iteration may read, and write
+  gputm::capacity capacity{};          ///< elements that one iteration may write, and how many it may read without
+                                       ///< having to wait until it is the first of a window
   std::uint32_t blocks = 0;            ///< all of them are resident together
   std::uint32_t threads = 0;           ///< in a block
   std::uint32_t window = 0;            ///< iterations under speculation at a time, at most
@@ -22,7 +23,7 @@ struct loop_config {
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
   std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0: never
   std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. Writers are not hashed if this is 0
-  std::uint64_t marks_bytes = std::uint64_t{2} << 30;  ///< and 8 bytes for every element of the memory are no more
+  std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no more
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of one iteration, beyond which it is a runaway
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
@@ -54,8 +55,11 @@ struct loop_sizes {
   parts::loop_limits limits;
   parts::loop_log_space logs;
   parts::table_space table;       ///< without memory
-  std::uint64_t table_bytes = 0;  ///< that it needs
-  std::uint32_t arrays = 0;       ///< of the memory
+  std::uint64_t table_bytes = 0;  ///< that it needs, its lists' heads from heads_at on
+  std::uint64_t heads_at = 0;
+  std::uint64_t log_bytes = 0;  ///< that the logs need, the lists' links from links_at on
+  std::uint64_t links_at = 0;
+  std::uint32_t arrays = 0;  ///< of the memory
 };
 void check_iterations(std::int64_t n);
 void check_arrays(const loop_sizes&, const memory_core&);
@@ -97,9 +101,11 @@ class loop_workspace {
     }
     sizes_.table.tag = table_.template as<std::uint32_t>();
     sizes_.table.base = table_.template as<std::byte>() + line;
+    sizes_.table.heads = reinterpret_cast<std::uint64_t*>(table_.template as<std::byte>() + line + sizes_.heads_at);
     device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
-    logs_ = buffer(device_, sizes_.logs.rows() * sizes_.logs.window * sizeof(std::uint64_t));
+    logs_ = buffer(device_, sizes_.log_bytes);
     sizes_.logs.base = logs_.template as<std::uint64_t>();
+    sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
     reset(s);
     s.synchronize();
   }
@@ -177,11 +183,10 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
 ///   }
 ///
 /// An iteration may run several times, on data that is out of date, before it takes effect: the body has no side
-/// effects but its stores. What it does wrong (an index out of range, more reads or writes than config.capacity, more
-/// operations than config.longest_iteration, the outcome retry) is an error only where the sequential loop would do
-/// the same. Then the iterations below have taken effect and those from it on have not (but for `doall`), and this
-/// throws index_out_of_range, capacity_exceeded or no_progress, which name the iteration. A loop that one thread runs
-/// alone for a while has no log of reads, and no limit on them there.
+/// effects but its stores. What it does wrong (an index out of range, more writes than config.capacity, more operations
+/// than config.longest_iteration, the outcome retry) is an error only where the sequential loop would do the same. Then
+/// the iterations below have taken effect and those from it on have not (but for `doall`), and this throws
+/// index_out_of_range, capacity_exceeded or no_progress, which name the iteration.
 /// Throws invalid_argument for n < 0, n > 2^31 - 1, or sizes that cannot be; and what launching can throw.
 template <LoopEngine E, class Body>
 loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const Body& body,

@@ -68,13 +68,14 @@ inline void on_gpu(void (*property)(const venue&)) {
     gputm::conformance::explored(gputm::conformance::property<gputm::speculation::engine>, true, schedules);  \
   }                                                                                                           \
   GPUTM_LOOP_ON_GPU(engine, property)
-#define GPUTM_LOOP_ENGINE(engine)                                             \
-  GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 20000)  \
-  GPUTM_LOOP_PROPERTY(engine, dense_loops_equal_the_sequential_loop, 20000)   \
-  GPUTM_LOOP_PROPERTY(engine, sparse_loops_equal_the_sequential_loop, 20000)  \
-  GPUTM_LOOP_PROPERTY(engine, a_chain_ends_at_a_small_multiple, 500)          \
-  GPUTM_LOOP_PROPERTY(engine, reductions_are_ordinary_loads_and_stores, 3000) \
-  GPUTM_LOOP_PROPERTY(engine, an_end_on_old_data_is_none, 2000)               \
+#define GPUTM_LOOP_ENGINE(engine)                                                 \
+  GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 20000)      \
+  GPUTM_LOOP_PROPERTY(engine, dense_loops_equal_the_sequential_loop, 20000)       \
+  GPUTM_LOOP_PROPERTY(engine, sparse_loops_equal_the_sequential_loop, 20000)      \
+  GPUTM_LOOP_PROPERTY(engine, a_chain_ends_at_a_small_multiple, 500)              \
+  GPUTM_LOOP_PROPERTY(engine, reductions_are_ordinary_loads_and_stores, 3000)     \
+  GPUTM_LOOP_PROPERTY(engine, an_end_on_old_data_is_none, 2000)                   \
+  GPUTM_LOOP_PROPERTY(engine, a_reader_between_writers_finds_the_right_one, 4000) \
   GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)
 
 }  // namespace gputm::conformance

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,18 +59,30 @@ struct colouring_problem : loop_problem {
     graph = drawn ? rmat(n, o.edges_per_vertex, o.seed) : o.graph == "grid" ? grid(n) : matrix_market(o.graph).read();
     iterations = graph.vertices();
     colours.assign(graph.vertices(), 0);
-    std::uint64_t most = 1;
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-      const std::uint64_t neighbours = graph.first[v + 1] - graph.first[v];
-      most = std::max(most, neighbours * (neighbours / colouring_body<plain_arrays>::at_once + 1));
-    }
-    capacity = {.reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1u << 22)), .writes = 1};
+    capacity = {.reads = usual_reads(), .writes = 1};
     dependent = !graph.earlier.empty();
   }
   template <class Place>
   auto place(Place& p) const {
     return colouring_body<typename Place::arrays>{p.shared(colours, "colours"), p.input(graph.first),
                                                   p.input(graph.earlier)};
+  }
+
+ private:
+  /// Reads of all vertices but a few: those wait until they are the first of a window, which costs less than logs of
+  /// their size for everybody.
+  std::uint32_t usual_reads() const {
+    constexpr std::size_t few = 64;
+    constexpr std::uint64_t most = 2048;
+    std::vector<std::uint64_t> reads(graph.vertices());
+    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+      const std::uint64_t neighbours = graph.first[v + 1] - graph.first[v];
+      reads[v] = neighbours * (neighbours / colouring_body<plain_arrays>::at_once + 1);
+    }
+    if (reads.empty()) return 1;
+    const auto kth = reads.begin() + static_cast<std::ptrdiff_t>(std::min(few, reads.size() - 1));
+    std::nth_element(reads.begin(), kth, reads.end(), std::greater<>());
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(*kth, 1, most));
   }
 };
 

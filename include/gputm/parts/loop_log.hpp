@@ -10,17 +10,26 @@
 
 namespace gputm::parts {
 
-/// Rows of a window's log: sizes, status, then keys read, keys written, values.
+/// Rows of a window's log: sizes, status, then keys read, keys written, values. Beside them a node for each write, of a
+/// list of an element's writers: node i * window + p is entry i of position p.
 struct loop_log_space {
   std::uint64_t* base = nullptr;
-  std::uint32_t window = 0;       ///< positions
-  std::uint32_t reads = 0;        ///< entries a position
-  std::uint32_t writes = 0;       ///< entries a position
-  std::uint32_t value_words = 1;  ///< 8-byte words of the largest element
+  std::uint32_t* links = nullptr;  ///< of node k: the next node, or no_node; then of position p: how many of its first
+                                   ///< entries have nodes in lists
+  std::uint32_t window = 0;        ///< positions
+  std::uint32_t reads = 0;         ///< entries a position
+  std::uint32_t writes = 0;        ///< entries a position
+  std::uint32_t value_words = 1;   ///< 8-byte words of the largest element
+
+  static constexpr std::uint32_t no_node = 0xffffffffu;
 
   constexpr std::uint64_t rows() const {
     return 2 + std::uint64_t{reads} + std::uint64_t{writes} * (std::uint64_t{value_words} + 1);
   }
+  constexpr std::uint64_t position_bytes() const {
+    return rows() * sizeof(std::uint64_t) + (std::uint64_t{writes} + 1) * sizeof(std::uint32_t);
+  }
+  GPUTM_INLINE constexpr std::uint64_t nodes() const { return std::uint64_t{writes} * window; }
 };
 
 /// What became of a position in a window.

@@ -2,7 +2,8 @@
 // its iterations have found out about it, and the choice of the next one.
 //
 //   window k:  [base, base + size)   execute | check | commit the first `commits` | plan
-//                                    ^       v  at most `repairs` times, for the iterations in violation only
+//                                    ^       v  at most `repairs` times, for the iterations in violation only; if those
+//                                    |       |  are too many, the window gives up its upper half first
 //   window k+1 begins at base + commits: failed iterations are executed again together with new ones
 #pragma once
 
@@ -46,14 +47,20 @@ struct loop_window {
   std::uint32_t size = 0;         ///< iterations
   std::uint32_t tag = 0;          ///< in the table of writers
   std::uint32_t logged = 0;       ///< bit r: reads of region r are logged
+  std::uint32_t read = 0;         ///< bit r: such reads are expected, so first writers are marked
   std::uint32_t stretch = 0;      ///< not a window: thread 0 runs so many iterations, one after another
   std::uint32_t commits = 0;      ///< positions that commit, once that is known
   std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
   std::uint32_t clear_table = 0;  ///< before it begins
-  std::uint32_t wary = 0;         ///< violations are likely: look for lower writers at each load already
+  std::uint32_t wary = 0;         ///< windows for which violations are likely: each load looks for lower writers, and
+                                  ///< all writers of an element are listed
+  std::uint32_t list = 0;         ///< it has become wary: those that do not run again list their writes
   std::uint32_t over = 0;         ///< there is none
   std::uint32_t closing = 0;      ///< no window follows its commits, once they are known
+  std::uint32_t decided = 0;      ///< nothing needs a check: it is known already which positions commit
+  std::uint32_t cut = 0;          ///< it has given up positions
   std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
+  std::uint32_t from = 0;         ///< positions below are right, and run no more
   std::uint32_t number = 0;       ///< tells windows apart
 };
 
@@ -71,11 +78,16 @@ struct loop_state {
   alignas(128) std::uint32_t violated;  ///< the lowest position that must not commit
   std::uint32_t ended;                  ///< the lowest position whose body ended the loop
   std::uint32_t stored;                 ///< bit r: something was stored to region r
+  std::uint32_t read_logged;            ///< bit r: reads of region r are in logs
   std::uint32_t read_unlogged;          ///< bit r: region r was read without a log
   std::uint32_t unmarked;               ///< marks of last writers are not right
+  std::uint32_t unlisted;               ///< some writes are not in the lists of their elements' writers
+  std::uint32_t too_long;               ///< the lowest position whose log was full: it commits as a window's first only
+  std::uint32_t last_seen;              ///< some body has ended the loop
   std::uint32_t alone;                  ///< the first position has writes without marks: it commits, and no other
   std::uint32_t dirty;                  ///< positions in violation
   std::uint32_t dirty_before;           ///< as of the check before
+  std::uint32_t ran;                    ///< in this window: runs of bodies
   std::uint32_t troubled;               ///< some positions have been in violation
   std::uint32_t failed;                 ///< the first iteration of the window has reported an error
   loop_counters counters;
@@ -88,7 +100,8 @@ class loop_plan {
   const loop_limits& limits_;
   std::uint32_t& last_tag_;  // of the table
 
-  static constexpr std::uint32_t small = 8, large = 32;  // commits of a round
+  static constexpr std::uint32_t few = 8, some = 32, many = 64;  // commits of a round
+  static constexpr std::uint32_t long_memory = 4;                // windows that are wary after one with a violation
 
   static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint32_t>(a) : b;
@@ -106,23 +119,29 @@ class loop_plan {
     set(s_.violated, writer_table::none);
     set(s_.ended, writer_table::none);
     set(s_.stored, 0);
+    set(s_.read_logged, 0);
     set(s_.read_unlogged, 0);
     set(s_.unmarked, 0);
+    set(s_.unlisted, 0);
+    set(s_.too_long, writer_table::none);
+    set(s_.last_seen, 0);
     set(s_.alone, 0);
     set(s_.dirty, 0);
   }
   /// The size of the window after `w`, of which `commits` positions committed.
   GPUTM_INLINE std::uint32_t next_size(const loop_window& w, std::uint32_t commits) const {
     if (!limits_.adapt) return limits_.window;
-    if (commits == w.size) return at_most(std::uint64_t{w.size} * 4, limits_.window);
-    const std::uint32_t size = at_most(std::uint64_t{commits} * 4, limits_.window);
+    const bool troubled = simt::plain_load(s_.troubled) != 0;
+    const unsigned growth = commits != w.size ? 4 : !troubled ? 16 : w.cut ? 1 : 2;
+    const std::uint32_t size = at_most(std::uint64_t{commits} * growth, limits_.window);
     return size < limits_.smallest ? limits_.smallest : size;
   }
-  /// How many iterations one thread should run first, since a window commits hardly more.
+  /// How many iterations one thread should run first, since a window commits hardly more, or runs far more than that.
   GPUTM_INLINE std::uint32_t next_stretch(const loop_window& w, std::uint32_t commits) {
     if (!limits_.adapt || limits_.stretch == 0) return commits == 0;  // the window's first iteration must get through
-    if (commits >= large) put(s_.next_stretch, large);
-    if (commits >= small || commits == w.size) return 0;
+    const bool in_vain = commits < many && simt::plain_load(s_.ran) > 3 * commits;
+    if (commits >= some && !in_vain) put(s_.next_stretch, some);
+    if (!in_vain && (commits >= few || commits == w.size)) return 0;
     const std::uint32_t now = simt::plain_load(s_.next_stretch);
     put(s_.next_stretch, at_most(std::uint64_t{now} * 2, limits_.stretch));
     return at_most(now, limits_.stretch);
@@ -133,10 +152,11 @@ class loop_plan {
     w.stretch = at_most(left, w.stretch);
     w.clear_table = w.tag + 3 > limits_.tags;
     w.tag = w.clear_table ? 1 : w.tag + 2;
-    w.commits = w.all_commit = w.repair = w.closing = 0;
+    w.commits = w.all_commit = w.repair = w.closing = w.decided = w.cut = w.list = w.from = 0;
     w.over = w.over || left == 0;
     if (!w.over) put(last_tag_, w.tag);  // else nobody clears the table, nor uses the tag
     put(s_.dirty_before, w.size);
+    put(s_.ran, w.size);
     put(s_.troubled, 0);
     store(w);
     reset();
@@ -147,14 +167,19 @@ class loop_plan {
     put(s_.now.size, w.size);
     put(s_.now.tag, w.tag);
     put(s_.now.logged, w.logged);
+    put(s_.now.read, w.read);
     put(s_.now.stretch, w.stretch);
     put(s_.now.commits, w.commits);
     put(s_.now.all_commit, w.all_commit);
     put(s_.now.clear_table, w.clear_table);
     put(s_.now.wary, w.wary);
+    put(s_.now.list, w.list);
     put(s_.now.over, w.over);
     put(s_.now.closing, w.closing);
+    put(s_.now.decided, w.decided);
+    put(s_.now.cut, w.cut);
     put(s_.now.repair, w.repair);
+    put(s_.now.from, w.from);
     put(s_.now.number, w.number + 1);
   }
 
@@ -164,14 +189,13 @@ class loop_plan {
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
-    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),        simt::plain_load(s.now.tag),
-            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),     simt::plain_load(s.now.commits),
-            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.clear_table), simt::plain_load(s.now.wary),
-            simt::plain_load(s.now.over),       simt::plain_load(s.now.closing),     simt::plain_load(s.now.repair),
-            simt::plain_load(s.now.number)};
+    return {simt::plain_load(s.now.base),    simt::plain_load(s.now.size),       simt::plain_load(s.now.tag),
+            simt::plain_load(s.now.logged),  simt::plain_load(s.now.read),       simt::plain_load(s.now.stretch),
+            simt::plain_load(s.now.commits), simt::plain_load(s.now.all_commit), simt::plain_load(s.now.clear_table),
+            simt::plain_load(s.now.wary),    simt::plain_load(s.now.list),       simt::plain_load(s.now.over),
+            simt::plain_load(s.now.closing), simt::plain_load(s.now.decided),    simt::plain_load(s.now.cut),
+            simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),       simt::plain_load(s.now.number)};
   }
-
-  static GPUTM_INLINE std::uint32_t number(loop_state& s) { return simt::plain_load(s.now.number); }
 
   /// The first window. Nobody knows yet which regions the loop stores to, so all reads are logged. The table holds what
   /// loops before this one have left.
@@ -179,12 +203,22 @@ class loop_plan {
     loop_window w;
     w.size = limits_.first_window;
     w.tag = simt::plain_load(last_tag_);
-    w.logged = (1u << max_regions) - 1;
-    w.wary = 1;
-    put(s_.next_stretch, large);
+    w.logged = w.read = (1u << max_regions) - 1;
+    put(s_.next_stretch, some);
     begin(w);
   }
-  /// All iterations have been checked: how many of them commit. They count as done.
+  /// All iterations have been executed. Before a check: what earlier ones have found does not count. Without one:
+  /// decide().
+  GPUTM_INLINE void prepare_check() {
+    if (simt::plain_load(s_.now.repair) != 0) {
+      set(s_.violated, writer_table::none);
+      set(s_.dirty, 0);
+    } else if (get(s_.read_logged) == 0 && get(s_.violated) == writer_table::none && get(s_.last_seen) == 0) {
+      put(s_.now.decided, 1);
+      decide();
+    }
+  }
+  /// It is known which iterations are in violation: how many of them commit. They count as done.
   GPUTM_INLINE void decide() {
     const std::uint32_t size = simt::plain_load(s_.now.size), violated = get(s_.violated), ended = get(s_.ended);
     std::uint32_t commits = violated < size ? violated : size;
@@ -198,42 +232,55 @@ class loop_plan {
     count(s_.counters.rounds, 1);
     count(s_.counters.iterations, commits);
   }
-  /// Before a check that follows a repair: what earlier checks have found does not count.
-  GPUTM_INLINE void forget_check() {
-    if (simt::plain_load(s_.now.repair) == 0) return;
-    set(s_.violated, writer_table::none);
-    set(s_.dirty, 0);
-  }
-  /// All iterations have been checked, so each one in violation is known: decide(), or begin a repair. There is one
-  /// while a quarter of those that ran last is left at most: all repairs together run less than half a window.
+  /// All iterations have been checked, so each one in violation is known: decide(), or begin a repair. A repair halves
+  /// the work that is left: if it did not, the window gives up its upper half, where violations are more frequent.
   GPUTM_INLINE void decide_or_repair(bool may_repair) {
-    const std::uint32_t repair = simt::plain_load(s_.now.repair), dirty = get(s_.dirty);
+    const std::uint32_t repair = simt::plain_load(s_.now.repair), size = simt::plain_load(s_.now.size);
+    const std::uint32_t before = simt::plain_load(s_.dirty_before), dirty = get(s_.dirty), lowest = get(s_.violated);
     if (dirty != 0) put(s_.troubled, 1);
-    const bool useful = dirty != 0 && dirty <= simt::plain_load(s_.dirty_before) / 4 && get(s_.alone) == 0 &&
-                        get(s_.failed) == 0 && get(s_.ended) > get(s_.violated);
+    const bool cut = dirty > before / 2;
+    std::uint32_t left = cut ? size / 2 : size;
+    if (get(s_.too_long) < left) left = get(s_.too_long);
+    const bool may_cut = limits_.adapt && left >= limits_.smallest;
+    const bool useful =
+        lowest < left && (!cut || may_cut) && get(s_.alone) == 0 && get(s_.failed) == 0 && get(s_.ended) > lowest;
     if (!may_repair || !useful || repair == limits_.repairs) {
       put(s_.now.repair, 0);
       return decide();
     }
-    put(s_.dirty_before, dirty);
+    if (left != size) put(s_.now.cut, 1);
+    put(s_.now.size, left);
+    const std::uint32_t again = dirty < left ? dirty : left;
+    const bool list = simt::plain_load(s_.now.wary) == 0;
+    put(s_.now.list, list);
+    put(s_.now.from, list ? 0 : lowest);
+    if (list) put(s_.now.wary, long_memory);
+    put(s_.dirty_before, list ? 2 * again : again);  // without lists a repair may come to nothing
+    put(s_.ran, std::uint64_t{simt::plain_load(s_.ran)} + again);
     put(s_.now.repair, repair + 1);
     set(s_.ended, writer_table::none);
     set(s_.unmarked, 1);  // an iteration that runs again may write something else
   }
-  /// Whether the window must run again because a region that was read without a log has been written.
-  GPUTM_INLINE bool must_repeat() { return (get(s_.stored) & get(s_.read_unlogged)) != 0; }
+  /// Whether the window must run again because a region has been written that was read without a log, or one was read
+  /// whose first writers are not marked.
+  GPUTM_INLINE bool must_repeat() {
+    return (get(s_.stored) & get(s_.read_unlogged)) != 0 || (get(s_.read_logged) & ~simt::plain_load(s_.now.read)) != 0;
+  }
   GPUTM_INLINE void repeat() {
     loop_window w = current(s_);
     w.logged |= get(s_.stored);
+    w.read |= get(s_.read_logged);
     count(s_.counters.rounds, 1);
     begin(w);
   }
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    // what the first window has stored to is what the loop is taken to store to
+    // what the first window has stored to, and read, is what the loop is taken to
     w.logged = (w.base == 0 ? 0 : w.logged) | get(s_.stored);
-    w.wary = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
+    w.read = (w.base == 0 ? 0 : w.read) | get(s_.read_logged);
+    const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
+    w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;
     w.stretch = next_stretch(w, w.commits);
     w.size = next_size(w, w.commits);

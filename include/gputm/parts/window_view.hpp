@@ -1,5 +1,5 @@
-// Floor 2: what a window knows of an element's deferred writes: who wrote it last below a position, from the marks
-// and the logs of those marked.
+// Floor 2: what a window knows of an element's deferred writes: who wrote it last below a position, from the marks,
+// the lists of writers and the logs.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,12 @@ namespace gputm::parts {
 class window_view {
   loop_log_space logs_;
   writer_table table_;
+  bool lists_ = false;
 
   static constexpr std::uint32_t neighbours = 32;  // below a position whose logs are searched
+  static constexpr std::uint32_t longest = 128;    // nodes of a list that are looked at
 
-  GPUTM_INLINE bool writes(std::uint32_t p, std::uint64_t key) const {
-    const loop_log log(logs_, p);
-    return log.find_write(key, log.write_count()) != loop_log::none;
-  }
-  /// For an element with several writers, some of them above `p`, or one that has thought better of it.
+  /// Without lists, for an element with several writers, some of them above `p`, or one that has thought better of it.
   GPUTM_NOINLINE std::uint32_t search(std::uint64_t key, std::uint32_t p, std::uint32_t first) const {
     const std::uint32_t lowest = p - first > neighbours ? p - neighbours : first;
     for (std::uint32_t q = p; q > lowest; --q)
@@ -35,6 +33,38 @@ class window_view {
   GPUTM_INLINE window_view(const loop_log_space& logs, const writer_table& table) : logs_(logs), table_(table) {}
   GPUTM_INLINE const writer_table& table() const { return table_; }
   GPUTM_INLINE loop_log log(std::uint32_t p) const { return {logs_, p}; }
+  GPUTM_INLINE bool writes(std::uint32_t p, std::uint64_t key) const {
+    const loop_log log(logs_, p);
+    return log.find_write(key, log.write_count()) != loop_log::none;
+  }
+
+  /// Whether every write of a finished position has a node in its element's list.
+  GPUTM_INLINE bool has_lists() const { return lists_; }
+  GPUTM_INLINE void set_lists(bool complete) { lists_ = complete; }
+  /// How many of its first entries have nodes, those of earlier runs that came to nothing included. Who runs the
+  /// position alone accesses it.
+  GPUTM_INLINE std::uint32_t listed(std::uint32_t p) const { return simt::plain_load(logs_.links[logs_.nodes() + p]); }
+  GPUTM_INLINE void set_listed(std::uint32_t p, std::uint32_t n) const {
+    simt::plain_store(logs_.links[logs_.nodes() + p], n);
+  }
+  /// Entry `i` of position `p` is a write of this element, which has been marked.
+  GPUTM_INLINE void list(std::uint64_t key, std::uint32_t p, std::uint32_t i) const {
+    const std::uint32_t node = i * logs_.window + p;
+    // relaxed, as the head: who comes before the link, before the barrier, may go astray
+    simt::atomic(logs_.links[node]).store(table_.push(key, node), simt::order::relaxed);
+  }
+  /// The highest position below `p` in the element's list for which counts(position); unknown if the list is too long.
+  template <class Counts>
+  GPUTM_INLINE std::uint32_t listed_below(std::uint64_t key, std::uint32_t p, const Counts& counts) const {
+    std::uint32_t best = memory, node = table_.newest(key);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < longest && node < logs_.nodes(); ++k) {
+      const std::uint32_t q = node % logs_.window;
+      if (q < p && (best == memory || q > best) && counts(q)) best = q;
+      node = simt::atomic(logs_.links[node]).load(simt::order::relaxed);
+    }
+    return node == loop_log_space::no_node ? best : unknown;
+  }
 
   /// The highest position below `p` that writes the element; nobody may be executing.
   GPUTM_INLINE std::uint32_t writer_below(std::uint64_t key, std::uint32_t p) const {
@@ -42,7 +72,8 @@ class window_view {
     if (first >= p) return memory;
     const std::uint32_t last = table_.last_writer(key);
     if (last < p && writes(last, key)) return last;
-    return search(key, p, first);
+    if (!lists_) return search(key, p, first);
+    return listed_below(key, p, [this, key](std::uint32_t q) { return writes(q, key); });
   }
   /// The same for several elements, where a look at first writers tells: bit i is set if nobody below `p` writes
   /// element i.

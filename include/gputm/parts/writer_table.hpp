@@ -1,6 +1,7 @@
 // Floor 2: who writes an element in this window of a loop: the first and the last writer, GPU-TLS's minWriter and
-// maxWriter. Hashed, in a tagged_table; or, where there is memory for it, with marks of its own for every element: then
-// there is nothing to claim, nothing to search, always room, and neighbours share a cache line.
+// maxWriter; and, in windows that expect violations, a list of all writers. Hashed, in a tagged_table; or, where there
+// is memory for it, with marks of its own for every element: then there is nothing to claim, nothing to search, always
+// room, and neighbours share a cache line.
 #pragma once
 
 #include <cstddef>
@@ -45,13 +46,26 @@ class writer_table : tagged_table<writer_entry> {
   writer_table() = default;
   using base::base;
 
-  /// Position `p` writes the element; false if there is no room.
-  GPUTM_INLINE bool mark(std::uint64_t key, std::uint32_t p) const {
+  /// Position `p` writes the element; false if there is no room. `first`: first writers are asked for, too.
+  GPUTM_INLINE bool mark(std::uint64_t key, std::uint32_t p, bool first) const {
     writer_marks* m = direct() ? own_marks(key) : marks_of(this->claim(key));
     if (!m) return false;
-    simt::atomic(m->first).fetch_max(tag_ << position_bits | (positions - 1 - p), order::relaxed);
+    if (first) simt::atomic(m->first).fetch_max(tag_ << position_bits | (positions - 1 - p), order::relaxed);
     simt::atomic(m->last).fetch_max(tag_ << position_bits | p, order::relaxed);
     return true;
+  }
+  /// Puts a node (loop_log_space) at the head of the list of an element that has been marked; the one behind it, or
+  /// loop_log_space::no_node.
+  GPUTM_INLINE std::uint32_t push(std::uint64_t key, std::uint32_t node) const {
+    // relaxed: a list is complete behind the barrier that ends the phase; before, it is a hint
+    const std::uint64_t before =
+        simt::atomic(*head(key)).exchange(static_cast<std::uint64_t>(tag_) << 32 | node, order::relaxed);
+    return node_of(before);
+  }
+  /// The head of the element's list.
+  GPUTM_INLINE std::uint32_t newest(std::uint64_t key) const {
+    const std::uint64_t* h = head(key);
+    return h ? node_of(simt::atomic(*h).load(order::relaxed)) : no_node;
   }
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {
@@ -89,15 +103,33 @@ class writer_table : tagged_table<writer_entry> {
 
   /// All threads of the grid call it; a barrier must follow.
   GPUTM_INLINE void clear() const {
-    if (!direct()) return base::clear();
-    for (std::uint64_t k = simt::grid_thread_rank(); k < space_->first[max_regions]; k += simt::grid_threads())
-      static_cast<writer_marks*>(space_->base)[k].clear();
+    const std::uint64_t entries = direct() ? space_->first[max_regions] : space_->slots;
+    if (direct())
+      clear_entries(static_cast<writer_marks*>(space_->base), entries);
+    else
+      base::clear();
+    for (std::uint64_t k = simt::grid_thread_rank(); k < entries; k += simt::grid_threads())
+      simt::atomic(space_->heads[k]).store(0, order::relaxed);
   }
 
  private:
+  static constexpr std::uint32_t no_node = 0xffffffffu;
+
   GPUTM_INLINE bool direct() const { return space_->slots == 0; }
+  GPUTM_INLINE std::uint64_t own_entry(std::uint64_t key) const {
+    return space_->first[region_of(key)] + index_of(key);
+  }
   GPUTM_INLINE writer_marks* own_marks(std::uint64_t key) const {
-    return static_cast<writer_marks*>(space_->base) + (space_->first[region_of(key)] + index_of(key));
+    return static_cast<writer_marks*>(space_->base) + own_entry(key);
+  }
+  /// Of an element's list: tag << 32 | node. Null if the element has no entry.
+  GPUTM_INLINE std::uint64_t* head(std::uint64_t key) const {
+    if (direct()) return space_->heads + own_entry(key);
+    const writer_entry* e = this->find(key);
+    return e ? space_->heads + (e - static_cast<writer_entry*>(space_->base)) : nullptr;
+  }
+  GPUTM_INLINE std::uint32_t node_of(std::uint64_t head) const {
+    return head >> 32 == tag_ ? static_cast<std::uint32_t>(head) : no_node;
   }
   static GPUTM_INLINE writer_marks* marks_of(writer_entry* e) { return e ? &e->marks : nullptr; }
   GPUTM_INLINE writer_marks* find_marks(std::uint64_t key) const {

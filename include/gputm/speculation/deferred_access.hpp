@@ -15,11 +15,12 @@ template <class Options>
 class deferred_access {
   parts::write_buffer writes_;
   const parts::window_view& view_;
-  const std::uint32_t position_, logged_, repair_, window_;
-  const bool eager_;
-  std::uint32_t reads_ = 0, stored_ = 0, read_unlogged_ = 0, forwarded_ = 0;
+  const std::uint32_t position_, logged_, read_, repair_, window_;
+  const bool eager_, lists_;
+  std::uint32_t reads_ = 0, stored_ = 0, read_logged_ = 0, read_unlogged_ = 0, forwarded_ = 0;
+  std::uint32_t listed_;  // writes that have nodes, of an earlier run or of this one
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
-  bool late_ = false, crowded_ = false;
+  bool late_ = false, crowded_ = false, strayed_ = false;
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, std::uint32_t position, const parts::loop_window& w)
@@ -27,9 +28,12 @@ class deferred_access {
         view_(view),
         position_(position),
         logged_(w.logged),
+        read_(w.read),
         repair_(w.repair),
         window_(w.number),
-        eager_(position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))) {}
+        eager_(position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))),
+        lists_(Options::repair && w.wary),
+        listed_(lists_ && w.repair != 0 && !w.list ? view.listed(position) : 0) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -39,16 +43,21 @@ class deferred_access {
       out = writes_.log().template value<T>(own);
       return true;
     }
-    if (!(logged_ >> number & 1u)) {
-      read_unlogged_ |= 1u << number;
+    const bool checked = logged_ >> number & 1u;
+    if (first() || !checked) {  // to the first iteration memory is right
+      if (!first()) read_unlogged_ |= 1u << number;
       out = parts::read_element<T>(r, index);
       return true;
     }
     if (reads_ == writes_.log().read_capacity()) return full(parts::overflow_kind::reads);
+    read_logged_ |= 1u << number;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
-    const std::uint32_t source = eager_ ? view_.marked_below(key, position_) : parts::window_view::memory;
-    late_ = source != parts::window_view::memory && !fetch(key, source, out);
-    if (late_) return false;
+    std::uint32_t source = eager_ ? guess_source(key) : parts::window_view::memory;
+    if (source != parts::window_view::memory && !fetch(key, source, out)) {
+      late_ = repair_ != 0;
+      if (late_) return false;              // it runs again
+      source = parts::window_view::memory;  // it will be found out; but what it writes is marked and listed
+    }
     writes_.log().set_read(reads_++, key, source);
     return true;
   }
@@ -61,7 +70,8 @@ class deferred_access {
       return true;
     }
     if (writes_.full()) return full(parts::overflow_kind::writes);
-    const bool room = view_.table().mark(key, position_);
+    const bool room = view_.table().mark(key, position_, read_ >> number & 1u);
+    if (lists_ && room) list(key);
     writes_.add(key, value);
     stored_ |= 1u << number;
     if (room) return true;
@@ -71,13 +81,18 @@ class deferred_access {
 
   GPUTM_INLINE bool first() const { return position_ == 0; }
   GPUTM_INLINE parts::overflow_kind overflow() const { return overflow_; }
-  GPUTM_INLINE std::uint64_t log_limit() const {
-    return overflow_ == parts::overflow_kind::reads ? writes_.log().read_capacity() : writes_.log().write_capacity();
-  }
+  GPUTM_INLINE std::uint64_t write_limit() const { return writes_.log().write_capacity(); }
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
   GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
   GPUTM_INLINE std::uint32_t stored() const { return stored_; }
+  GPUTM_INLINE std::uint32_t read_logged() const { return read_logged_; }
   GPUTM_INLINE std::uint32_t read_unlogged() const { return read_unlogged_; }
+  /// After the attempt, for the next one.
+  GPUTM_INLINE void keep_lists() const {
+    if (lists_) view_.set_listed(position_, listed_);
+  }
+  /// Whether it has written something else than in an earlier run, so that lists are not complete.
+  GPUTM_INLINE bool strayed() const { return strayed_; }
   GPUTM_INLINE std::uint32_t forwarded() const { return forwarded_; }
   GPUTM_INLINE bool crowded() const { return crowded_; }
   /// Why an attempt failed that is not the body's fault for certain.
@@ -96,8 +111,27 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t own_write(std::uint64_t key, std::uint32_t number) const {
     if (!(stored_ >> number & 1u) || !writes_.perhaps(key)) return writes_.none;
     // the table knows at once what a search of a long log would find out
-    if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
+    const bool marked = !crowded_ && (read_ >> number & 1u);
+    if (marked && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);
+  }
+  /// The next write has a node in the list of this element, once.
+  GPUTM_INLINE void list(std::uint64_t key) {
+    const std::uint32_t i = writes_.size();
+    if (i < listed_) {
+      strayed_ = strayed_ || writes_.log().write_key(i) != key;
+    } else {
+      view_.list(key, position_, i);
+      listed_ = i + 1;
+    }
+  }
+  /// Who, as far as can be seen now, writes the element last below this position.
+  GPUTM_INLINE std::uint32_t guess_source(std::uint64_t key) const {
+    if (repair_ == 0 || !view_.has_lists()) return view_.marked_below(key, position_);
+    if (view_.table().first_writer(key) >= position_) return parts::window_view::memory;
+    // one that runs just now may write it again
+    return view_.listed_below(key, position_,
+                              [this, key](std::uint32_t q) { return !readable(q) || view_.writes(q, key); });
   }
   /// The deferred write of position `source`.
   template <class T>

@@ -3,7 +3,7 @@
 //
 //   execute   run the iterations of the window; log what they read and from whom, defer and mark what they write
 //   check     an iteration is in violation unless all it read is what the last lower writer writes, or is memory's
-//             where no lower one writes
+//             where no lower one writes; nothing to do if no iteration has read what the loop writes
 //   repair    run those in violation again, which now see the others' deferred writes; check again
 //   commit    the iterations below the lowest violation write back
 //
@@ -28,7 +28,7 @@ class deferred_update : window_thread<Body> {
 
   parts::writer_table table_;
   parts::window_view view_;
-  std::uint32_t stored_ = 0, read_unlogged_ = 0;  // in this pass, by this thread
+  std::uint32_t stored_ = 0, read_logged_ = 0, read_unlogged_ = 0;  // in this pass, by this thread
 
   /// Whether every position of a window is executed and checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
@@ -41,10 +41,18 @@ class deferred_update : window_thread<Body> {
     ++this->executed_;
     this->forwarded_ += a.forwarded();
     stored_ |= a.stored();
+    read_logged_ |= a.read_logged();
     read_unlogged_ |= a.read_unlogged();
     log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0);
+    a.keep_lists();
     finish(p, {w_.number, w_.repair, how == attempt_end::failed, it.last()});
-    if (how == attempt_end::failed) return this->fail(p, p == 0, it.fault(), a.why());
+    // relaxed: all these words are read in the serial section behind the phase, or behind that
+    if (a.strayed()) simt::atomic(env_.state->unlisted).store(1, order::relaxed);
+    if (it.last()) simt::atomic(env_.state->last_seen).store(1, order::relaxed);
+    if (how == attempt_end::failed) {
+      if (a.why() == violation::capacity) simt::atomic(env_.state->too_long).fetch_min(p, order::relaxed);
+      return this->fail(p, p == 0, it.fault(), a.why());
+    }
     if (how == attempt_end::cancel && a.writes() != 0) simt::atomic(env_.state->unmarked).store(1, order::relaxed);
     if (p == 0 && a.crowded()) simt::atomic(env_.state->alone).store(1, order::relaxed);  // read behind the check
   }
@@ -56,15 +64,30 @@ class deferred_update : window_thread<Body> {
   }
   GPUTM_INLINE bool is_due(std::uint32_t p) const { return w_.repair == 0 || log(p).status().dirty; }
 
+  /// This thread's first position that is not right yet, or one below.
+  GPUTM_INLINE std::uint32_t first_position() const {
+    return w_.from - w_.from % simt::grid_threads() + simt::grid_thread_rank();
+  }
+  GPUTM_INLINE void list_writes(std::uint32_t p) const {
+    const parts::loop_log mine = log(p);
+    const std::uint32_t n = mine.write_count();
+    for (std::uint32_t i = 0; i < n; ++i) view_.list(mine.write_key(i), p, i);
+    view_.set_listed(p, n);
+  }
+
   GPUTM_INLINE void execute_all() {
-    stored_ = read_unlogged_ = 0;
+    stored_ = read_logged_ = read_unlogged_ = 0;
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < w_.size; p += simt::grid_threads()) {
+    for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
-      if (is_due(p)) execute(p);
+      if (is_due(p))
+        execute(p);
+      else if (w_.list)
+        list_writes(p);
     }
     // relaxed: read in the serial section behind the phase
     this->unite_of_all(env_.state->stored, stored_);
+    this->unite_of_all(env_.state->read_logged, read_logged_);
     this->unite_of_all(env_.state->read_unlogged, read_unlogged_);
   }
 
@@ -109,8 +132,9 @@ class deferred_update : window_thread<Body> {
   }
   GPUTM_INLINE void check_all() {
     std::uint32_t dirty = 0;
+    view_.set_lists(Options::repair && w_.wary && hint(env_.state->unlisted) == 0);
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < w_.size; p += simt::grid_threads()) {
+    for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p >= hint(env_.state->violated)) break;
       check(p, dirty);
     }
@@ -123,9 +147,12 @@ class deferred_update : window_thread<Body> {
       if (plan_.must_repeat())
         plan_.repeat();
       else
-        plan_.forget_check();
+        plan_.prepare_check();
     });
-    if (parts::loop_plan::number(*env_.state) != w_.number) return false;
+    const std::uint32_t number = w_.number;
+    w_ = parts::loop_plan::current(*env_.state);
+    if (w_.number != number) return false;
+    if (w_.decided) return true;
     check_all();
     barrier_.wait([this] { plan_.decide_or_repair(Options::repair); });
     w_ = parts::loop_plan::current(*env_.state);

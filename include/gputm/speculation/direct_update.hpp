@@ -61,7 +61,7 @@ class direct_access {
 
   GPUTM_INLINE bool first() const { return position_ == 0; }
   GPUTM_INLINE parts::overflow_kind overflow() const { return overflow_; }
-  GPUTM_INLINE std::uint64_t log_limit() const { return undo_.log().write_capacity(); }
+  GPUTM_INLINE std::uint64_t write_limit() const { return undo_.log().write_capacity(); }
   GPUTM_INLINE std::uint32_t writes() const { return undo_.size(); }
   GPUTM_INLINE violation why() const {
     switch (answer_) {

@@ -26,7 +26,7 @@ struct doall : engine_base {
       return true;
     }
     GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
-    GPUTM_INLINE static constexpr std::uint64_t log_limit() { return 0; }
+    GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
     GPUTM_INLINE static constexpr bool first() { return true; }
   };
 

@@ -26,7 +26,8 @@ struct iteration_fault {
 enum class attempt_end : std::uint8_t { commit, cancel, failed };
 
 /// Access: how an engine loads and stores: load(region, number, index, out), store(region, number, index, value),
-/// which return false when the attempt must end; overflow(), whether a log was full; log_limit(), of that log.
+/// which return false when the attempt must end; overflow(), which log was full; write_limit(), the capacity for
+/// writes.
 template <class Access>
 class iteration {
   Access& access_;
@@ -48,8 +49,8 @@ class iteration {
     loaded<T> out{};
     const region* r = locate<T>(e);
     if (!r) return out;
-    out.ok = counting() ? count() : access_.load(*r, e.handle & 255u, e.index, out.value) || overflowed(e.handle);
-    if (out.ok && counting()) out.value = parts::read_element<T>(*r, e.index);
+    if (counting()) return {parts::read_element<T>(*r, e.index), true};
+    out.ok = access_.load(*r, e.handle & 255u, e.index, out.value) || overflowed(e.handle);
     return out;
   }
   /// Writes an element for the iterations after this one.
@@ -82,18 +83,15 @@ class iteration {
     return false;
   }
   /// After an overflow the first iteration of a window runs on, only to count what it would need.
-  GPUTM_INLINE bool counting() const {
-    return fault_.kind == parts::fault::read_capacity || fault_.kind == parts::fault::write_capacity;
-  }
-  GPUTM_INLINE bool count() { return fault_.kind == parts::fault::write_capacity || ++fault_.a < count_at_most; }
+  GPUTM_INLINE bool counting() const { return fault_.kind == parts::fault::write_capacity; }
+  /// A load or store did not succeed. The first iteration has no log of reads, so it is that of writes which is full.
   GPUTM_INLINE bool overflowed(std::uint32_t handle) {
-    const parts::overflow_kind which = access_.overflow();
-    failed_ = which == parts::overflow_kind::none || !access_.first();
-    if (which == parts::overflow_kind::none) return false;
-    const std::uint64_t limit = access_.log_limit();
-    fault_ = {which == parts::overflow_kind::reads ? parts::fault::read_capacity : parts::fault::write_capacity,
-              handle & 255u, limit + 1, limit};
-    return !failed_;
+    const bool overflow = access_.overflow() != parts::overflow_kind::none;
+    failed_ = !overflow || !access_.first();
+    if (failed_) return false;
+    const std::uint64_t limit = access_.write_limit();
+    fault_ = {parts::fault::write_capacity, handle & 255u, limit + 1, limit};
+    return true;
   }
   template <class T>
   GPUTM_INLINE const region* locate(element<T> e) {

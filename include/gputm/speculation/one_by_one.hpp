@@ -43,7 +43,7 @@ class serial_access {
   /// Regions that iterations so far have stored to.
   GPUTM_INLINE std::uint32_t stored() const { return stored_; }
   GPUTM_INLINE parts::overflow_kind overflow() const { return overflow_; }
-  GPUTM_INLINE std::uint64_t log_limit() const { return writes_.log().write_capacity(); }
+  GPUTM_INLINE std::uint64_t write_limit() const { return writes_.log().write_capacity(); }
   GPUTM_INLINE static constexpr bool first() { return true; }
 };
 
