@@ -183,23 +183,23 @@ void an_end_on_old_data_is_none(const venue& v) {
   for (std::uint32_t k = 0; k < 50; ++k) require_equal(found[k], k < 10 ? 0 : k - 10, "an element");
 }
 
-/// Groups of four. The second of a group writes elements that the fourth writes, too, so that only a list of all
-/// writers tells the third from whom to read. Which ones it writes depends on what it reads of the first: in the first
-/// pass it may be another one than in the repair.
+/// Groups of five. The second and the third of a group write elements that the fifth writes, too, so that only a list
+/// of all writers tells the fourth from whom to read. Which one the third writes depends on what it reads of the first:
+/// in the first pass it may be another one than in the repair.
 struct writers_in_between {
   array<std::uint32_t> a, b, c, elsewhere;
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
-    const auto k = static_cast<std::uint32_t>(i), group = k / 4;
-    switch (k % 4) {
+    const auto k = static_cast<std::uint32_t>(i), group = k / 5;
+    switch (k % 5) {
       case 0: GPUTM_TRY(it.store(a[group], 1u)); break;
-      case 1: {
+      case 1: GPUTM_TRY(it.store(b[2 * group + 1], k)); break;
+      case 2: {
         GPUTM_TRY(const std::uint32_t seen, it.load(a[group]));
         GPUTM_TRY(it.store(seen == 1 ? b[2 * group] : elsewhere[group], k));
-        GPUTM_TRY(it.store(b[2 * group + 1], k));
         break;
       }
-      case 2: {
+      case 3: {
         GPUTM_TRY(const std::uint32_t x, it.load(b[2 * group]));
         GPUTM_TRY(const std::uint32_t y, it.load(b[2 * group + 1]));
         GPUTM_TRY(it.store(c[group], x + y));
@@ -223,16 +223,16 @@ void a_reader_between_writers_finds_the_right_one(const venue& v) {
   config.capacity = {.reads = 2, .writes = 2};
   config.blocks = v.shape().blocks;
   config.threads = v.shape().threads;
-  config.first_window = 4 * (1 + d.below(3));  // the next one may be wary from its beginning
-  config.smallest_window = 4;
+  config.first_window = 5 * (1 + d.below(3));  // the next one may be wary from its beginning
+  config.smallest_window = 5;
   config.table_slots = d.below(2) == 0 ? 0 : 256;
-  const loop_statistics stats = speculate(s, tm, 4 * groups, writers_in_between{a, b, c, elsewhere}, config);
-  require_equal(stats.iterations, 4 * groups, "iterations that took effect");
+  const loop_statistics stats = speculate(s, tm, 5 * groups, writers_in_between{a, b, c, elsewhere}, config);
+  require_equal(stats.iterations, 5 * groups, "iterations that took effect");
   const auto found_b = tm.read(s, b), found_c = tm.read(s, c), found_elsewhere = tm.read(s, elsewhere);
   for (std::uint32_t g = 0; g < groups; ++g) {
-    require_equal(found_c[g], 2 * (4 * g + 1), "what the reader found");
-    require_equal(found_b[2 * g], 7000 + 4 * g + 3, "the last write");
-    require_equal(found_b[2 * g + 1], 8000 + 4 * g + 3, "the last write of the other");
+    require_equal(found_c[g], 10 * g + 3, "what the reader found");
+    require_equal(found_b[2 * g], 7000 + 5 * g + 4, "the last write");
+    require_equal(found_b[2 * g + 1], 8000 + 5 * g + 4, "the last write of the other");
     require_equal(found_elsewhere[g], 0u, "what nobody writes in the end");
   }
 }
