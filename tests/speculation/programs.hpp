@@ -88,12 +88,17 @@ struct program {
   }
 };
 
-/// How an iteration accesses the model. Pointers, so that nvcc may take it for device code.
+/// How an iteration accesses the model. Pointers, so that nvcc may take it for device code. It remembers what it
+/// overwrites.
 template <class T>
 struct model_access {
+  static constexpr unsigned most = 16;  // stores of an iteration
   T* a;
   std::uint32_t* b;
   bool over = false;
+  unsigned stored_a = 0, stored_b = 0;
+  std::uint32_t at_a[most] = {}, at_b[most] = {}, was_b[most] = {};
+  T was_a[most] = {};
 
   template <class V>
   GPUTM_FN loaded<V> load(element<V> e) {
@@ -106,13 +111,31 @@ struct model_access {
   GPUTM_FN stored store(element<V> e, const std::type_identity_t<V>& v) {
     if constexpr (std::is_same_v<V, std::uint32_t>)
       if (e.handle == 1) {
+        if (stored_b == most) return {false};
+        at_b[stored_b] = e.index;
+        was_b[stored_b++] = b[e.index];
         b[e.index] = v;
         return {true};
       }
-    if constexpr (std::is_same_v<V, T>) a[e.index] = v;
+    if constexpr (std::is_same_v<V, T>) {
+      if (stored_a == most) return {false};
+      at_a[stored_a] = e.index;
+      was_a[stored_a++] = a[e.index];
+      a[e.index] = v;
+    }
     return {true};
   }
   GPUTM_FN void break_loop() { over = true; }
+  void undo() {
+    while (stored_a != 0) {
+      --stored_a;
+      a[at_a[stored_a]] = was_a[stored_a];
+    }
+    while (stored_b != 0) {
+      --stored_b;
+      b[at_b[stored_b]] = was_b[stored_b];
+    }
+  }
 };
 
 /// The model: one iteration after another, its writes undone if it cancels.
@@ -126,13 +149,8 @@ struct model {
     p.a = array<T>(0, static_cast<std::uint32_t>(a.size()));
     p.b = array<std::uint32_t>(1, static_cast<std::uint32_t>(b.size()));
     for (int i = 0; i < n; ++i) {
-      const auto a_before = a;
-      const auto b_before = b;
       model_access<T> it{a.data(), b.data()};
-      if (p(it, i) == outcome::cancel) {
-        a = a_before;
-        b = b_before;
-      }
+      if (p(it, i) == outcome::cancel) it.undo();
       if (it.over) return i + 1;
     }
     return n;
