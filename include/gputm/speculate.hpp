@@ -84,28 +84,37 @@ class loop_workspace {
   }
   device device_;
 
+  static constexpr std::uint64_t few_bytes = 64u << 20;
+
+  /// Table and logs of the sizes that the configuration asks for.
+  void allocate(const memory<E>& tm, std::uint64_t n, const loop_config& c) {
+    sizes_ = detail::plan_loop(c, E::loop, tm.core(), n, shape_.clients * shape_.threads);
+    table_ = buffer(device_, line + sizes_.table_bytes);
+    std::byte* const table = table_.template as<std::byte>();
+    sizes_.table.tag = reinterpret_cast<std::uint32_t*>(table);
+    sizes_.table.base = table + line;
+    sizes_.table.heads = reinterpret_cast<std::uint64_t*>(table + line + sizes_.heads_at);
+    logs_ = buffer(device_, sizes_.log_bytes);
+    sizes_.logs.base = logs_.template as<std::uint64_t>();
+    sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
+  }
+
  public:
   loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid)
       : device_(tm.on()) {
     detail::check_config(grid, false);
     shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
-    sizes_ = detail::plan_loop(c, E::loop, tm.core(), n, grid.blocks * grid.threads);
     words_ = buffer(device_, state_at + sizeof(parts::loop_state));
     try {
-      table_ = buffer(device_, line + sizes_.table_bytes);
-    } catch (const out_of_memory&) {  // a hashed table is smaller
-      loop_config hashed = c;
-      hashed.marks_bytes = 0;
-      sizes_ = detail::plan_loop(hashed, E::loop, tm.core(), n, grid.blocks * grid.threads);
-      table_ = buffer(device_, line + sizes_.table_bytes);
+      allocate(tm, n, c);
+    } catch (const out_of_memory&) {  // a hashed table and logs of smaller windows need less
+      table_ = buffer();
+      loop_config smaller = c;
+      smaller.marks_bytes = 0;
+      smaller.log_bytes = c.log_bytes < few_bytes ? c.log_bytes : few_bytes;
+      allocate(tm, n, smaller);
     }
-    sizes_.table.tag = table_.template as<std::uint32_t>();
-    sizes_.table.base = table_.template as<std::byte>() + line;
-    sizes_.table.heads = reinterpret_cast<std::uint64_t*>(table_.template as<std::byte>() + line + sizes_.heads_at);
     device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
-    logs_ = buffer(device_, sizes_.log_bytes);
-    sizes_.logs.base = logs_.template as<std::uint64_t>();
-    sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
     reset(s);
     s.synchronize();
   }

@@ -183,29 +183,40 @@ void an_end_on_old_data_is_none(const venue& v) {
   for (std::uint32_t k = 0; k < 50; ++k) require_equal(found[k], k < 10 ? 0 : k - 10, "an element");
 }
 
-/// Groups of five. The second and the third of a group write elements that the fifth writes, too, so that only a list
+/// Groups of seven. The second and the third of a group write elements that the last writes, too, so that only a list
 /// of all writers tells the fourth from whom to read. Which one the third writes depends on what it reads of the first:
-/// in the first pass it may be another one than in the repair.
+/// in the first pass it may be another one than in the repair. The fifth reads it; of the fifth the sixth does.
 struct writers_in_between {
-  array<std::uint32_t> a, b, c, elsewhere;
+  array<std::uint32_t> a, b, c, elsewhere;  // of each group 1, 2, 3, and 1
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
-    const auto k = static_cast<std::uint32_t>(i), group = k / 5;
-    switch (k % 5) {
+    const auto k = static_cast<std::uint32_t>(i), group = k / 7;
+    const auto often = b[2 * group], always = b[2 * group + 1];
+    switch (k % 7) {
       case 0: GPUTM_TRY(it.store(a[group], 1u)); break;
-      case 1: GPUTM_TRY(it.store(b[2 * group + 1], k)); break;
+      case 1: GPUTM_TRY(it.store(always, k)); break;
       case 2: {
         GPUTM_TRY(const std::uint32_t seen, it.load(a[group]));
-        GPUTM_TRY(it.store(seen == 1 ? b[2 * group] : elsewhere[group], k));
+        GPUTM_TRY(it.store(seen == 1 ? often : elsewhere[group], k));
         break;
       }
       case 3: {
-        GPUTM_TRY(const std::uint32_t x, it.load(b[2 * group]));
-        GPUTM_TRY(const std::uint32_t y, it.load(b[2 * group + 1]));
-        GPUTM_TRY(it.store(c[group], x + y));
+        GPUTM_TRY(const std::uint32_t x, it.load(often));
+        GPUTM_TRY(const std::uint32_t y, it.load(always));
+        GPUTM_TRY(it.store(c[3 * group], x + y));
         break;
       }
-      default: GPUTM_TRY(it.store(b[2 * group], 7000 + k)); GPUTM_TRY(it.store(b[2 * group + 1], 8000 + k));
+      case 4: {
+        GPUTM_TRY(const std::uint32_t x, it.load(often));
+        GPUTM_TRY(it.store(c[3 * group + 1], x));
+        break;
+      }
+      case 5: {
+        GPUTM_TRY(const std::uint32_t x, it.load(c[3 * group + 1]));
+        GPUTM_TRY(it.store(c[3 * group + 2], x));
+        break;
+      }
+      default: GPUTM_TRY(it.store(often, 7000 + k)); GPUTM_TRY(it.store(always, 8000 + k));
     }
     return gputm::commit;
   }
@@ -215,24 +226,27 @@ template <class E>
 void a_reader_between_writers_finds_the_right_one(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
-  const std::uint32_t groups = v.pick(5u, 300u, 20000u);
+  const std::uint32_t groups = v.pick(4u, 300u, 20000u);
   const auto a = tm.template allocate<std::uint32_t>(groups), b = tm.template allocate<std::uint32_t>(2 * groups),
-             c = tm.template allocate<std::uint32_t>(groups), elsewhere = tm.template allocate<std::uint32_t>(groups);
+             c = tm.template allocate<std::uint32_t>(3 * groups),
+             elsewhere = tm.template allocate<std::uint32_t>(groups);
   dice d(v.seed * 32452843 + v.round);
   loop_config config;
   config.capacity = {.reads = 2, .writes = 2};
   config.blocks = v.shape().blocks;
   config.threads = v.shape().threads;
-  config.first_window = 5 * (1 + d.below(3));  // the next one may be wary from its beginning
-  config.smallest_window = 5;
+  config.first_window = 7 * (1 + d.below(3));  // the next one may be wary from its beginning
+  config.smallest_window = 7;
   config.table_slots = d.below(2) == 0 ? 0 : 256;
-  const loop_statistics stats = speculate(s, tm, 5 * groups, writers_in_between{a, b, c, elsewhere}, config);
-  require_equal(stats.iterations, 5 * groups, "iterations that took effect");
+  const loop_statistics stats = speculate(s, tm, 7 * groups, writers_in_between{a, b, c, elsewhere}, config);
+  require_equal(stats.iterations, 7 * groups, "iterations that took effect");
   const auto found_b = tm.read(s, b), found_c = tm.read(s, c), found_elsewhere = tm.read(s, elsewhere);
   for (std::uint32_t g = 0; g < groups; ++g) {
-    require_equal(found_c[g], 10 * g + 3, "what the reader found");
-    require_equal(found_b[2 * g], 7000 + 5 * g + 4, "the last write");
-    require_equal(found_b[2 * g + 1], 8000 + 5 * g + 4, "the last write of the other");
+    require_equal(found_c[3 * g], 14 * g + 3, "what the reader found");
+    require_equal(found_c[3 * g + 1], 7 * g + 2, "what the second reader found");
+    require_equal(found_c[3 * g + 2], 7 * g + 2, "what the reader of a reader found");
+    require_equal(found_b[2 * g], 7000 + 7 * g + 6, "the last write");
+    require_equal(found_b[2 * g + 1], 8000 + 7 * g + 6, "the last write of the other");
     require_equal(found_elsewhere[g], 0u, "what nobody writes in the end");
   }
 }

@@ -300,7 +300,7 @@ class loop_plan {
     w.base += done;
     w.over = simt::plain_load(s_.stretch_over);
     w.stretch = 0;
-    w.size = limits_.smallest;
+    w.size = limits_.adapt ? limits_.smallest : limits_.window;
     begin(w);
   }
 };

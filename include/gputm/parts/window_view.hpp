@@ -15,7 +15,8 @@ class window_view {
   bool lists_ = false;
 
   static constexpr std::uint32_t neighbours = 32;  // below a position whose logs are searched
-  static constexpr std::uint32_t longest = 128;    // nodes of a list that are looked at
+  // nodes of a list that are looked at: all, and those of positions below
+  static constexpr std::uint32_t longest = 1024, longest_below = 128;
 
   /// Without lists, for an element with several writers, some of them above `p`, or one that has thought better of it.
   GPUTM_NOINLINE std::uint32_t search(std::uint64_t key, std::uint32_t p, std::uint32_t first) const {
@@ -58,8 +59,9 @@ class window_view {
   GPUTM_INLINE std::uint32_t listed_below(std::uint64_t key, std::uint32_t p, const Counts& counts) const {
     std::uint32_t best = memory, node = table_.newest(key);
     GPUTM_NO_UNROLL
-    for (std::uint32_t k = 0; k < longest && node < logs_.nodes(); ++k) {
+    for (std::uint32_t k = 0, below = 0; k < longest && below < longest_below && node < logs_.nodes(); ++k) {
       const std::uint32_t q = node % logs_.window;
+      below += q < p;
       if (q < p && (best == memory || q > best) && counts(q)) best = q;
       node = simt::atomic(logs_.links[node]).load(simt::order::relaxed);
     }

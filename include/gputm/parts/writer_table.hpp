@@ -58,9 +58,9 @@ class writer_table : tagged_table<writer_entry> {
   /// loop_log_space::no_node.
   GPUTM_INLINE std::uint32_t push(std::uint64_t key, std::uint32_t node) const {
     // relaxed: a list is complete behind the barrier that ends the phase; before, it is a hint
-    const std::uint64_t before =
-        simt::atomic(*head(key)).exchange(static_cast<std::uint64_t>(tag_) << 32 | node, order::relaxed);
-    return node_of(before);
+    std::uint64_t* const h = head(key);
+    return h ? node_of(simt::atomic(*h).exchange(static_cast<std::uint64_t>(tag_) << 32 | node, order::relaxed))
+             : no_node;
   }
   /// The head of the element's list.
   GPUTM_INLINE std::uint32_t newest(std::uint64_t key) const {

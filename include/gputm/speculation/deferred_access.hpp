@@ -54,7 +54,7 @@ class deferred_access {
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
     std::uint32_t source = eager_ ? guess_source(key) : parts::window_view::memory;
     if (source != parts::window_view::memory && !fetch(key, source, out)) {
-      late_ = repair_ != 0;
+      late_ = repair_ != 0 || !Options::forwarding;
       if (late_) return false;              // it runs again
       source = parts::window_view::memory;  // it will be found out; but what it writes is marked and listed
     }

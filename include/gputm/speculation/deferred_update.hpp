@@ -136,6 +136,7 @@ class deferred_update : window_thread<Body> {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p >= hint(env_.state->violated)) break;
+      if (p < w_.from) continue;
       check(p, dirty);
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase

@@ -78,7 +78,7 @@ class iteration {
 
  private:
   GPUTM_INLINE bool fail(const iteration_fault& f) {
-    fault_ = f;
+    if (!counting()) fault_ = f;  // beyond a full log only its size is of interest
     failed_ = true;
     return false;
   }
