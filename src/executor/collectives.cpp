@@ -39,7 +39,7 @@ rendezvous& worker::meet(warp& w, collective_kind kind, mask_t mask, const site&
 
 std::uint64_t worker::collective(collective_kind kind, mask_t mask, std::uint64_t value, std::uint32_t argument,
                                  const site& at) {
-  if (controlled)
+  if (controlled_)
     point(op::warp, at);
   else
     note(op::warp, at);
@@ -110,7 +110,7 @@ void worker::complete(warp& w, rendezvous& r) {
 }
 
 std::uint32_t worker::block_sync(std::uint32_t predicate, const site& at) {
-  if (controlled)
+  if (controlled_)
     point(op::barrier, at);
   else
     note(op::barrier, at);

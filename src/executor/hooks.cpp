@@ -41,9 +41,9 @@ constexpr std::uint64_t ns_per_step = 10;
 
 }  // namespace
 
-void point(op o, const void*, const site& at) { inside()->point(o, at); }
+void point(op o, site at) { inside()->point(o, at); }
 
-void backoff(const site& at) {
+void backoff(site at) {
   if (!current) {
     sched_yield();
     return;
@@ -55,18 +55,17 @@ void progress() {
   if (current) this_worker().progress();
 }
 
-std::uint64_t collective(collective_kind kind, mask_t mask, std::uint64_t value, std::uint32_t argument,
-                         const site& at) {
+std::uint64_t collective(collective_kind kind, mask_t mask, std::uint64_t value, std::uint32_t argument, site at) {
   require_kernel("a warp collective", &at);
   return inside()->collective(kind, mask, value, argument, at);
 }
 
-std::uint32_t block_sync(std::uint32_t predicate, const site& at) {
+std::uint32_t block_sync(std::uint32_t predicate, site at) {
   require_kernel("a block barrier", &at);
   return inside()->block_sync(predicate, at);
 }
 
-void* shared(std::size_t bytes, std::size_t alignment, const void* key, const site& at) {
+void* shared(std::size_t bytes, std::size_t alignment, const void* key, site at) {
   require_kernel("shared memory", &at);
   return inside()->shared(bytes, alignment, key, at);
 }
@@ -76,20 +75,20 @@ void* dynamic_shared() {
   return inside()->dynamic_shared();
 }
 
-void* dynamic_shared_of(std::uint32_t rank, const site& at) {
+void* dynamic_shared_of(std::uint32_t rank, site at) {
   require_kernel("dynamic shared memory of another block", &at);
   return inside()->dynamic_shared_of(rank, at);
 }
 
 std::uint64_t nanoseconds() {
-  if (current && current->controlled) return this_worker().time_step() * ns_per_step;
+  if (controlled) return this_worker().time_step() * ns_per_step;
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
           .count());
 }
 
 std::uint64_t cycles() {
-  if (current && current->controlled) return this_worker().time_step();
+  if (controlled) return this_worker().time_step();
 #if defined(__x86_64__)
   return __rdtsc();
 #else
@@ -97,27 +96,27 @@ std::uint64_t cycles() {
 #endif
 }
 
-void fail(const char* what, const site& at) {
+void fail(const char* what, site at) {
   if (!current) throw std::logic_error(std::string("gputm: check failed: ") + what + " at " + gputm::host::text(at));
   inside in;
   in->check_failed(what, at);
 }
 
-std::uint64_t weak_load(const void* p, unsigned size, order o, scope s, bool plain, const site& at) {
+std::uint64_t weak_load(const void* p, unsigned size, order o, scope s, bool plain, site at) {
   return inside()->memory_model().load({p, size, o, s, plain, plain ? op::plain_load : op::load, at});
 }
 
-void weak_store(void* p, unsigned size, std::uint64_t value, order o, scope s, bool plain, const site& at) {
+void weak_store(void* p, unsigned size, std::uint64_t value, order o, scope s, bool plain, site at) {
   inside()->memory_model().store({p, size, o, s, plain, plain ? op::plain_store : op::store, at}, value);
 }
 
 std::uint64_t weak_rmw(void* p, unsigned size, bool is_signed, rmw_kind kind, std::uint64_t operand,
-                       std::uint64_t expected, order success, order failure, scope s, const site& at) {
+                       std::uint64_t expected, order success, order failure, scope s, site at) {
   const bool cas = kind == rmw_kind::cas;
   return inside()->memory_model().modify({p, size, success, s, false, cas ? op::cas : op::rmw, at},
                                          {kind, is_signed, operand, expected, failure});
 }
 
-void weak_fence(order o, scope s, const site&) { inside()->memory_model().fence(o, s); }
+void weak_fence(order o, scope s, site) { inside()->memory_model().fence(o, s); }
 
 }  // namespace gputm::simt::host

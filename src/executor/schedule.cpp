@@ -66,7 +66,7 @@ void worker::point(op o, const site& at) {
 fiber* worker::decide(bool must_leave) {
   if (ready_.empty()) return nullptr;
   fiber* next = pick(must_leave);
-  if (controlled && settings().record) report_.schedule += std::to_string(next->rank) + ' ';
+  if (controlled_ && settings().record) report_.schedule += std::to_string(next->rank) + ' ';
   return next;
 }
 
@@ -107,7 +107,7 @@ void worker::explore_backoff(const site& at) {
 
 std::uint64_t worker::time_step() {
   // Asking for the time passes time, so that a loop with a time limit ends.
-  return controlled ? ++report_.steps : 0;
+  return controlled_ ? ++report_.steps : 0;
 }
 
 // ---- fast ------------------------------------------------------------------------------------
@@ -181,12 +181,12 @@ bool worker::everybody_idle(std::int64_t now, std::int64_t limit) const {
 
 // ---- both ------------------------------------------------------------------------------------
 
-void worker::backoff(const site& at) { controlled ? explore_backoff(at) : fast_backoff(at); }
+void worker::backoff(const site& at) { controlled_ ? explore_backoff(at) : fast_backoff(at); }
 
 void worker::progress() {
   last_progress_ = report_.steps;
   streak_ = 0;
-  if (controlled) return;
+  if (controlled_) return;
   pulse& mine = job_->pulses[index_];
   mine.achieved.store(mine.achieved.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (mine.idle_since.load(std::memory_order_relaxed) != 0) mine.idle_since.store(0, std::memory_order_relaxed);
@@ -205,7 +205,7 @@ void worker::sleep() {
   ready_.remove(f);
   priorities_changed_ = true;
   if (--f.home->ready == 0) fail_deadlock(*f.home);
-  if (controlled) return yield_to_next(true);
+  if (controlled_) return yield_to_next(true);
   waited();
   switch_to(*decide(true));
 }

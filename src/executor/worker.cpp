@@ -25,7 +25,7 @@ void worker::begin(job& j, unsigned index) {
   job_ = &j;
   index_ = index;
   schedule_ = c.schedule;
-  controlled = c.schedule != scheduler::fast;
+  controlled_ = c.schedule != scheduler::fast;
   weak = c.weak_memory;
   report_ = {};
   report_.schedule_hash = 0xcbf29ce484222325u;
@@ -50,22 +50,24 @@ void worker::run(job& j, unsigned index) noexcept {
   try {
     begin(j, index);
     simt::host::current = this;
+    simt::host::controlled = controlled_;
     current_ = &main_;
     sanitizer::adopt_current(main_.tsan);
     sanitizer::release(&j.started);  // pairs with the acquire in run_thread
-    while (start_block() && controlled) {
+    while (start_block() && controlled_) {
     }
     if (fiber* first = decide(true); first && !j.stopped()) switch_to(*first);
   } catch (...) {
     j.fail(std::current_exception());
   }
   simt::host::current = outer;
+  simt::host::controlled = false;  // nobody calls run() inside of a kernel
   end();
 }
 
 void worker::end() {
   try {
-    if (job_->stopped() && !controlled) report_.what = unfinished(nullptr);  // for a livelock's report
+    if (job_->stopped() && !controlled_) report_.what = unfinished(nullptr);  // for a livelock's report
   } catch (const std::bad_alloc&) {
     report_.what.clear();
   }
@@ -193,7 +195,7 @@ void worker::finish_block(block& b) {
   resident_[b.slot]->slot = b.slot;
   resident_.pop_back();
   free_.push_back(&b);
-  if (controlled || ready_.empty()) start_block();
+  if (controlled_ || ready_.empty()) start_block();
 }
 
 // Takes a thread that has returned out of everything; whom to run next, null if the run is over.

@@ -123,6 +123,7 @@ class worker final : public simt::host::worker_context {
   job* job_ = nullptr;
   unsigned index_ = 0;
   scheduler schedule_ = scheduler::fast;
+  bool controlled_ = false;  // every other scheduler decides at every access
   report report_;
   random_source random_;
   stack_pool stacks_;

@@ -17,11 +17,6 @@
 
 namespace gputm::simt {
 
-/// The order of a failed compare-exchange whose success has order `o`: never a release.
-GPUTM_INLINE constexpr order failure_order(order o) {
-  return o == order::acq_rel ? order::acquire : o == order::release ? order::relaxed : o;
-}
-
 #if GPUTM_ON_DEVICE
 namespace detail {
 template <scope S>
@@ -50,45 +45,45 @@ class atomic_ref {
   T* p_;
 
  public:
-  GPUTM_INLINE explicit atomic_ref(T& word) : p_(&word) {}
+  GPUTM_LEAF explicit atomic_ref(T& word) : p_(&word) {}
 
-  GPUTM_INLINE T load(order o, GPUTM_HERE) const {
+  GPUTM_LEAF T load(order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.load(GPUTM_ORDER(o)), host::load(p_, o, S, at));
   }
-  GPUTM_INLINE void store(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF void store(T value, order o, GPUTM_HERE) const {
     GPUTM_PICK(GPUTM_REF.store(value, GPUTM_ORDER(o)), host::store(p_, value, o, S, at));
   }
   /// Strong. On failure `expected` receives the word's value and the order is failure_order(o).
-  GPUTM_INLINE bool compare_exchange(T& expected, T desired, order o, GPUTM_HERE) const {
+  GPUTM_LEAF bool compare_exchange(T& expected, T desired, order o, GPUTM_HERE) const {
     return GPUTM_PICK(
         GPUTM_REF.compare_exchange_strong(expected, desired, GPUTM_ORDER(o), GPUTM_ORDER(failure_order(o))),
-        host::compare_exchange(p_, expected, desired, o, failure_order(o), S, at));
+        host::compare_exchange(p_, expected, desired, o, S, at));
   }
-  GPUTM_INLINE T exchange(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF T exchange(T value, order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.exchange(value, GPUTM_ORDER(o)),
                       host::fetch(host::rmw_kind::exchange, p_, value, o, S, at));
   }
-  GPUTM_INLINE T fetch_add(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF T fetch_add(T value, order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.fetch_add(value, GPUTM_ORDER(o)),
                       host::fetch(host::rmw_kind::add, p_, value, o, S, at));
   }
-  GPUTM_INLINE T fetch_or(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF T fetch_or(T value, order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.fetch_or(value, GPUTM_ORDER(o)),
                       host::fetch(host::rmw_kind::bit_or, p_, value, o, S, at));
   }
-  GPUTM_INLINE T fetch_and(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF T fetch_and(T value, order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.fetch_and(value, GPUTM_ORDER(o)),
                       host::fetch(host::rmw_kind::bit_and, p_, value, o, S, at));
   }
-  GPUTM_INLINE T fetch_xor(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF T fetch_xor(T value, order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.fetch_xor(value, GPUTM_ORDER(o)),
                       host::fetch(host::rmw_kind::bit_xor, p_, value, o, S, at));
   }
-  GPUTM_INLINE T fetch_min(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF T fetch_min(T value, order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.fetch_min(value, GPUTM_ORDER(o)),
                       host::fetch(host::rmw_kind::min, p_, value, o, S, at));
   }
-  GPUTM_INLINE T fetch_max(T value, order o, GPUTM_HERE) const {
+  GPUTM_LEAF T fetch_max(T value, order o, GPUTM_HERE) const {
     return GPUTM_PICK(GPUTM_REF.fetch_max(value, GPUTM_ORDER(o)),
                       host::fetch(host::rmw_kind::max, p_, value, o, S, at));
   }
@@ -96,13 +91,13 @@ class atomic_ref {
 
 /// atomic(word).load(order::acquire) and the like.
 template <scope S = scope::device, class T>
-GPUTM_INLINE atomic_ref<T, S> atomic(T& word) {
+GPUTM_LEAF atomic_ref<T, S> atomic(T& word) {
   return atomic_ref<T, S>(word);
 }
 
 /// A fence. Its caller says in a comment what it pairs with.
 template <scope S = scope::device>
-GPUTM_INLINE void fence(order o, GPUTM_HERE) {
+GPUTM_LEAF void fence(order o, GPUTM_HERE) {
 #if GPUTM_ON_DEVICE
   cuda::atomic_thread_fence(detail::cuda_order(o), detail::cuda_scope<S>);
 #else
@@ -112,12 +107,12 @@ GPUTM_INLINE void fence(order o, GPUTM_HERE) {
 
 /// A load that something else orders after every conflicting store. T: trivially copyable, at most 8 bytes.
 template <class T>
-GPUTM_INLINE T plain_load(const T& word, GPUTM_HERE) {
+GPUTM_LEAF T plain_load(const T& word, GPUTM_HERE) {
   return GPUTM_PICK(word, host::plain_load(&word, at));
 }
 /// A store that something else orders with every conflicting access.
 template <class T>
-GPUTM_INLINE void plain_store(T& word, std::type_identity_t<T> value, GPUTM_HERE) {
+GPUTM_LEAF void plain_store(T& word, std::type_identity_t<T> value, GPUTM_HERE) {
   GPUTM_PICK((void)(word = value), host::plain_store(&word, value, at));
 }
 

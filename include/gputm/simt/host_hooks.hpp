@@ -10,6 +10,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "gputm/simt/config.hpp"
 #include "gputm/simt/types.hpp"
 
 namespace gputm::simt::host {
@@ -46,34 +47,39 @@ struct thread_state {
 /// One per OS thread of the executor. `me` changes at every fiber switch; the rest is constant
 /// while a kernel runs.
 struct worker_context {
-  bool controlled = false;  ///< explore mode: a scheduling decision at every access
-  bool weak = false;        ///< explore mode with weak memory
+  bool weak = false;  ///< explore mode with weak memory
   const thread_state* me = nullptr;
 };
 
-/// Null outside of kernels: then accesses are plain C++ atomics and nothing else happens.
+/// Null outside of kernels.
 constinit inline thread_local worker_context* current = nullptr;
+/// Explore mode: a scheduling decision at every access. Otherwise accesses are plain C++ atomics and nothing else.
+constinit inline thread_local bool controlled = false;
 
 // ---- out of line, src/executor ---------------------------------------------------------------
-void point(op, const void* address, const site&);
-void backoff(const site&);
+void point(op, site);
+void backoff(site);
 void progress();
-std::uint64_t collective(collective_kind, mask_t, std::uint64_t value, std::uint32_t argument, const site&);
-std::uint32_t block_sync(std::uint32_t predicate, const site&);  // returns how many were nonzero
-void* shared(std::size_t bytes, std::size_t alignment, const void* key, const site&);
+std::uint64_t collective(collective_kind, mask_t, std::uint64_t value, std::uint32_t argument, site);
+std::uint32_t block_sync(std::uint32_t predicate, site);  // returns how many were nonzero
+void* shared(std::size_t bytes, std::size_t alignment, const void* key, site);
 void* dynamic_shared();
-void* dynamic_shared_of(std::uint32_t rank, const site&);  // of the block of this rank in the cluster
+void* dynamic_shared_of(std::uint32_t rank, site);  // of the block of this rank in the cluster
 std::uint64_t cycles();
 std::uint64_t nanoseconds();
-[[noreturn]] void fail(const char* what, const site&);
-std::uint64_t weak_load(const void*, unsigned size, order, scope, bool plain, const site&);
-void weak_store(void*, unsigned size, std::uint64_t, order, scope, bool plain, const site&);
+[[noreturn]] void fail(const char* what, site);
+std::uint64_t weak_load(const void*, unsigned size, order, scope, bool plain, site);
+void weak_store(void*, unsigned size, std::uint64_t, order, scope, bool plain, site);
 /// `is_signed` decides how min and max compare. Returns the old value.
 std::uint64_t weak_rmw(void*, unsigned size, bool is_signed, rmw_kind, std::uint64_t operand, std::uint64_t expected,
-                       order success, order failure, scope, const site&);
-void weak_fence(order, scope, const site&);
+                       order success, order failure, scope, site);
+void weak_fence(order, scope, site);
 
-// ---- inline fast paths -----------------------------------------------------------------------
+/// For the host alone, under nvcc, too. A leaf is a few instructions, inlined in every build.
+#define GPUTM_HOST_LEAF inline __attribute__((always_inline))
+#define GPUTM_HOST_COLD __attribute__((noinline, cold))
+
+// ---- the accesses themselves ------------------------------------------------------------------
 constexpr std::memory_order to_std(order o) {
   switch (o) {
     case order::relaxed: return std::memory_order_relaxed;
@@ -81,6 +87,19 @@ constexpr std::memory_order to_std(order o) {
     case order::release: return std::memory_order_release;
     case order::acq_rel: return std::memory_order_acq_rel;
     default: return std::memory_order_seq_cst;
+  }
+}
+
+/// Calls `f` with the order as a constant: given another one, g++ makes every access seq_cst, and
+/// ThreadSanitizer would see no race any more.
+template <class F>
+auto with_constant(order o, F f) {
+  switch (o) {
+    case order::relaxed: return f(std::integral_constant<order, order::relaxed>{});
+    case order::acquire: return f(std::integral_constant<order, order::acquire>{});
+    case order::release: return f(std::integral_constant<order, order::release>{});
+    case order::acq_rel: return f(std::integral_constant<order, order::acq_rel>{});
+    default: return f(std::integral_constant<order, order::seq_cst>{});
   }
 }
 
@@ -100,39 +119,6 @@ T from_bits(std::uint64_t bits) {
 }
 
 template <class T>
-T load(const T* p, order o, scope s, const site& at) {
-  if (worker_context* c = current; c && c->controlled) [[unlikely]] {
-    point(op::load, p, at);
-    if (c->weak) return from_bits<T>(weak_load(p, sizeof(T), o, s, false, at));
-  }
-  return std::atomic_ref<T>(*const_cast<T*>(p)).load(to_std(o));
-}
-
-template <class T>
-void store(T* p, T value, order o, scope s, const site& at) {
-  if (worker_context* c = current; c && c->controlled) [[unlikely]] {
-    point(op::store, p, at);
-    if (c->weak) return weak_store(p, sizeof(T), to_bits(value), o, s, false, at);
-  }
-  std::atomic_ref<T>(*p).store(value, to_std(o));
-}
-
-template <class T>
-bool compare_exchange(T* p, T& expected, T desired, order success, order failure, scope s, const site& at) {
-  if (worker_context* c = current; c && c->controlled) [[unlikely]] {
-    point(op::cas, p, at);
-    if (c->weak) {
-      T old = from_bits<T>(
-          weak_rmw(p, sizeof(T), false, rmw_kind::cas, to_bits(desired), to_bits(expected), success, failure, s, at));
-      const bool won = to_bits(old) == to_bits(expected);
-      expected = old;
-      return won;
-    }
-  }
-  return std::atomic_ref<T>(*p).compare_exchange_strong(expected, desired, to_std(success), to_std(failure));
-}
-
-template <class T>
 T apply(rmw_kind k, T old, T value) {
   switch (k) {
     case rmw_kind::add: return static_cast<T>(old + value);
@@ -146,12 +132,19 @@ T apply(rmw_kind k, T old, T value) {
 }
 
 template <class T>
-T fetch(rmw_kind k, T* p, T value, order o, scope s, const site& at) {
-  static_assert(std::is_integral_v<T>);
-  if (worker_context* c = current; c && c->controlled) [[unlikely]] {
-    point(op::rmw, p, at);
-    if (c->weak) return from_bits<T>(weak_rmw(p, sizeof(T), std::is_signed_v<T>, k, to_bits(value), 0, o, o, s, at));
-  }
+GPUTM_HOST_LEAF T load_now(const T* p, order o) {
+  return std::atomic_ref<T>(*const_cast<T*>(p)).load(to_std(o));
+}
+template <class T>
+GPUTM_HOST_LEAF void store_now(T* p, T value, order o) {
+  std::atomic_ref<T>(*p).store(value, to_std(o));
+}
+template <class T>
+GPUTM_HOST_LEAF bool compare_exchange_now(T* p, T& expected, T desired, order success, order failure) {
+  return std::atomic_ref<T>(*p).compare_exchange_strong(expected, desired, to_std(success), to_std(failure));
+}
+template <class T>
+GPUTM_HOST_LEAF T fetch_now(rmw_kind k, T* p, T value, order o) {
   std::atomic_ref<T> a(*p);
   switch (k) {
     case rmw_kind::add: return a.fetch_add(value, to_std(o));
@@ -167,12 +160,7 @@ T fetch(rmw_kind k, T* p, T value, order o, scope s, const site& at) {
     }
   }
 }
-
-inline void fence(order o, scope s, const site& at) {
-  if (worker_context* c = current; c && c->controlled) [[unlikely]] {
-    point(op::fence, nullptr, at);
-    if (c->weak) return weak_fence(o, s, at);
-  }
+GPUTM_HOST_LEAF void fence_now([[maybe_unused]] order o) {
 #if defined(__SANITIZE_THREAD__) || defined(GPUTM_TSAN)
   // ThreadSanitizer does not model fences; the weak-memory model of explore mode does.
 #else
@@ -180,23 +168,107 @@ inline void fence(order o, scope s, const site& at) {
 #endif
 }
 
+// ---- under a scheduler: out of the way, one copy per type --------------------------------------
+// Not in src/: what accesses memory here is instrumented, the executor is not.
 template <class T>
-T plain_load(const T* p, const site& at) {
-  if (worker_context* c = current; c && c->controlled) [[unlikely]] {
-    point(op::plain_load, p, at);
-    if (c->weak) return from_bits<T>(weak_load(p, sizeof(T), order::relaxed, scope::system, true, at));
-  }
+GPUTM_HOST_COLD T controlled_load(const T* p, order o, scope s, site at) {
+  point(op::load, at);
+  if (current->weak) return from_bits<T>(weak_load(p, sizeof(T), o, s, false, at));
+  if (o == order::relaxed) return load_now(p, order::relaxed);
+  return o == order::acquire ? load_now(p, order::acquire) : load_now(p, order::seq_cst);
+}
+template <class T>
+GPUTM_HOST_COLD void controlled_store(T* p, T value, order o, scope s, site at) {
+  point(op::store, at);
+  if (current->weak) return weak_store(p, sizeof(T), to_bits(value), o, s, false, at);
+  if (o == order::relaxed) return store_now(p, value, order::relaxed);
+  o == order::release ? store_now(p, value, order::release) : store_now(p, value, order::seq_cst);
+}
+/// The old value: what was expected, if the exchange was made. An exchange that fails has failure_order(o).
+template <class T>
+GPUTM_HOST_COLD T controlled_compare_exchange(T* p, T expected, T desired, order o, scope s, site at) {
+  point(op::cas, at);
+  if (current->weak)
+    return from_bits<T>(
+        weak_rmw(p, sizeof(T), false, rmw_kind::cas, to_bits(desired), to_bits(expected), o, failure_order(o), s, at));
+  with_constant(o, [&](auto c) { compare_exchange_now(p, expected, desired, c(), failure_order(c())); });
+  return expected;
+}
+template <class T>
+GPUTM_HOST_COLD T controlled_fetch(rmw_kind k, T* p, T value, order o, scope s, site at) {
+  point(op::rmw, at);
+  if (current->weak)
+    return from_bits<T>(weak_rmw(p, sizeof(T), std::is_signed_v<T>, k, to_bits(value), 0, o, o, s, at));
+  return with_constant(o, [&](auto c) { return fetch_now(k, p, value, c()); });
+}
+GPUTM_HOST_COLD inline void controlled_fence(order o, scope s, site at) {
+  point(op::fence, at);
+  if (current->weak) return weak_fence(o, s, at);
+  with_constant(o, [](auto c) { fence_now(c()); });
+}
+template <class T>
+GPUTM_HOST_COLD T controlled_plain_load(const T* p, site at) {
+  point(op::plain_load, at);
+  if (current->weak) return from_bits<T>(weak_load(p, sizeof(T), order::relaxed, scope::system, true, at));
   return *p;
 }
-
 template <class T>
-void plain_store(T* p, T value, const site& at) {
-  if (worker_context* c = current; c && c->controlled) [[unlikely]] {
-    point(op::plain_store, p, at);
-    if (c->weak) return weak_store(p, sizeof(T), to_bits(value), order::relaxed, scope::system, true, at);
-  }
+GPUTM_HOST_COLD void controlled_plain_store(T* p, T value, site at) {
+  point(op::plain_store, at);
+  if (current->weak) return weak_store(p, sizeof(T), to_bits(value), order::relaxed, scope::system, true, at);
   *p = value;
 }
+
+// ---- what kernels call -------------------------------------------------------------------------
+template <class T>
+GPUTM_HOST_LEAF T load(const T* p, order o, scope s, site at) {
+  if (controlled) [[unlikely]]
+    return controlled_load(p, o, s, at);
+  return load_now(p, o);
+}
+template <class T>
+GPUTM_HOST_LEAF void store(T* p, T value, order o, scope s, site at) {
+  if (controlled) [[unlikely]]
+    return controlled_store(p, value, o, s, at);
+  store_now(p, value, o);
+}
+template <class T>
+GPUTM_HOST_LEAF bool compare_exchange(T* p, T& expected, T desired, order o, scope s, site at) {
+  if (controlled) [[unlikely]] {
+    const T old = controlled_compare_exchange(p, expected, desired, o, s, at);
+    const bool won = old == expected;
+    expected = old;
+    return won;
+  }
+  return compare_exchange_now(p, expected, desired, o, failure_order(o));
+}
+template <class T>
+GPUTM_HOST_LEAF T fetch(rmw_kind k, T* p, T value, order o, scope s, site at) {
+  static_assert(std::is_integral_v<T>);
+  if (controlled) [[unlikely]]
+    return controlled_fetch(k, p, value, o, s, at);
+  return fetch_now(k, p, value, o);
+}
+GPUTM_HOST_LEAF void fence(order o, scope s, site at) {
+  if (controlled) [[unlikely]]
+    return controlled_fence(o, s, at);
+  fence_now(o);
+}
+template <class T>
+GPUTM_HOST_LEAF T plain_load(const T* p, site at) {
+  if (controlled) [[unlikely]]
+    return controlled_plain_load(p, at);
+  return *p;
+}
+template <class T>
+GPUTM_HOST_LEAF void plain_store(T* p, T value, site at) {
+  if (controlled) [[unlikely]]
+    return controlled_plain_store(p, value, at);
+  *p = value;
+}
+
+#undef GPUTM_HOST_LEAF
+#undef GPUTM_HOST_COLD
 
 /// One address per type: the key of a named shared object.
 template <class Name, class T>

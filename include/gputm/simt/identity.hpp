@@ -9,22 +9,22 @@
 namespace gputm::simt {
 
 /// Rank of this thread in its block.
-GPUTM_INLINE std::uint32_t thread_rank() { return GPUTM_PICK(threadIdx.x, host::current->me->thread); }
+GPUTM_LEAF std::uint32_t thread_rank() { return GPUTM_PICK(threadIdx.x, host::current->me->thread); }
 /// Rank of this block in the grid.
-GPUTM_INLINE std::uint32_t block_rank() { return GPUTM_PICK(blockIdx.x, host::current->me->block); }
+GPUTM_LEAF std::uint32_t block_rank() { return GPUTM_PICK(blockIdx.x, host::current->me->block); }
 /// Threads in a block.
-GPUTM_INLINE std::uint32_t block_size() { return GPUTM_PICK(blockDim.x, host::current->me->block_size); }
+GPUTM_LEAF std::uint32_t block_size() { return GPUTM_PICK(blockDim.x, host::current->me->block_size); }
 /// Blocks in the grid.
-GPUTM_INLINE std::uint32_t grid_size() { return GPUTM_PICK(gridDim.x, host::current->me->grid_size); }
+GPUTM_LEAF std::uint32_t grid_size() { return GPUTM_PICK(gridDim.x, host::current->me->grid_size); }
 /// Lanes in a full warp: 32 on a GPU, settable on the host device.
-GPUTM_INLINE std::uint32_t warp_width() { return GPUTM_PICK(32u, host::current->me->warp_width); }
+GPUTM_LEAF std::uint32_t warp_width() { return GPUTM_PICK(32u, host::current->me->warp_width); }
 /// Rank of this thread in its warp.
-GPUTM_INLINE std::uint32_t lane() { return GPUTM_PICK(threadIdx.x & 31u, host::current->me->lane); }
+GPUTM_LEAF std::uint32_t lane() { return GPUTM_PICK(threadIdx.x & 31u, host::current->me->lane); }
 /// Rank of this warp in its block.
-GPUTM_INLINE std::uint32_t warp_rank() { return GPUTM_PICK(threadIdx.x >> 5, host::current->me->warp); }
+GPUTM_LEAF std::uint32_t warp_rank() { return GPUTM_PICK(threadIdx.x >> 5, host::current->me->warp); }
 /// Rank of this thread in the grid.
-GPUTM_INLINE std::uint32_t grid_thread_rank() { return block_rank() * block_size() + thread_rank(); }
+GPUTM_LEAF std::uint32_t grid_thread_rank() { return block_rank() * block_size() + thread_rank(); }
 /// Threads in the grid.
-GPUTM_INLINE std::uint32_t grid_threads() { return grid_size() * block_size(); }
+GPUTM_LEAF std::uint32_t grid_threads() { return grid_size() * block_size(); }
 
 }  // namespace gputm::simt

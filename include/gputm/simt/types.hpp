@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "gputm/simt/config.hpp"
+
 namespace gputm::simt {
 
 /// Which threads an atomic access or a fence is meant for (PTX .cta, .gpu, .sys).
@@ -10,6 +12,11 @@ enum class scope : std::uint8_t { block, device, system };
 
 /// The memory order of an atomic access or a fence, as in C++.
 enum class order : std::uint8_t { relaxed, acquire, release, acq_rel, seq_cst };
+
+/// The order of a failed compare-exchange whose success has order `o`: never a release.
+GPUTM_LEAF constexpr order failure_order(order o) {
+  return o == order::acq_rel ? order::acquire : o == order::release ? order::relaxed : o;
+}
 
 /// Lanes of a warp, bit i for lane i.
 using mask_t = std::uint32_t;
