@@ -31,9 +31,18 @@ bool releases(order o) { return o == order::release || o == order::acq_rel || o 
 
 publication merge(const publication& a, const publication& b) {
   if (!a || a == b) return b;
-  if (!b) return a;
-  auto both = std::make_shared<knowledge>(*a);
-  both->join(*b);
+  if (!b || b->known_to(a->what)) return a;
+  if (a->known_to(b->what)) return b;
+  auto both = std::make_shared<announcement>(*a);
+  both->what.join(b->what);
+  for (const announcement::tick& t : b->ticks) {
+    const auto same =
+        std::find_if(both->ticks.begin(), both->ticks.end(), [&](auto& u) { return u.thread == t.thread; });
+    if (same == both->ticks.end())
+      both->ticks.push_back(t);
+    else
+      same->clock = std::max(same->clock, t.clock);
+  }
   return both;
 }
 
@@ -70,6 +79,10 @@ unsigned piece(std::uintptr_t address, unsigned size) {
 void knowledge::join(const knowledge& other) {
   host::join(seen, other.seen);
   host::join(clock, other.clock);
+}
+
+bool announcement::known_to(const knowledge& k) const {
+  return std::all_of(ticks.begin(), ticks.end(), [&](const tick& t) { return get(k.clock, t.thread) >= t.clock; });
 }
 
 void weak_memory::reset(std::uint32_t threads, std::uint32_t blocks) {
@@ -181,10 +194,8 @@ void weak_memory::read(location& l, std::uint32_t index, const request& r, order
   const side which = s.block == owner_.self().state.block ? near : far;
   const publication& p = s.published[which];
   if (p && !r.plain && (which == near || r.scope != scope::block)) {
-    if (acquires(o))
-      t.now.join(*p);
-    else
-      t.acquirable[which].join(*p);
+    knowledge& learner = acquires(o) ? t.now : t.acquirable[which];
+    if (!p->known_to(learner)) learner.join(p->what);
   }
   owner_.mix(s.value);
 }
@@ -214,9 +225,16 @@ void weak_memory::store_one(const request& r, std::uint64_t value) {
   append(l, r, value, nullptr);
 }
 
+publication weak_memory::announce() {
+  const std::uint32_t rank = owner_.self().rank;
+  numbers& clock = self().now.clock;
+  raise(clock, rank, get(clock, rank) + 1);
+  return std::make_shared<const announcement>(announcement{self().now, {{rank, clock[rank]}}});
+}
+
 publication weak_memory::publish(side which, const request& r, const stored* continued) {
   if (r.plain || (which == far && r.scope == scope::block)) return nullptr;
-  publication own = releases(r.order) ? std::make_shared<const knowledge>(self().now) : self().fenced[which];
+  publication own = releases(r.order) ? announce() : self().fenced[which];
   if (!continued) return own;
   // A read-modify-write continues the release sequence of the store that it replaces.
   const side from = continued->block == owner_.self().state.block ? which : far;
@@ -270,7 +288,7 @@ void weak_memory::fence(order o, scope s) {
   }
   if (o == order::seq_cst) order_after_fences(s);
   if (releases(o)) {
-    t.fenced[near] = std::make_shared<const knowledge>(t.now);
+    t.fenced[near] = announce();
     if (s != scope::block) t.fenced[far] = t.fenced[near];
   }
 }

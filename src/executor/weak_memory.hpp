@@ -30,7 +30,18 @@ struct knowledge {
   std::vector<std::uint32_t> clock;  ///< by thread: accesses that happen before
   void join(const knowledge& other);
 };
-using publication = std::shared_ptr<const knowledge>;
+
+/// What a release publishes. Every publication is a tick of its thread's clock, so whoever knows of those ticks
+/// knows all that was published.
+struct announcement {
+  struct tick {
+    std::uint32_t thread, clock;
+  };
+  knowledge what;
+  std::vector<tick> ticks;  ///< the last of each thread whose release sequence goes on in it
+  bool known_to(const knowledge&) const;
+};
+using publication = std::shared_ptr<const announcement>;
 
 /// An access as the hooks give it.
 struct request {
@@ -126,6 +137,7 @@ class weak_memory {
   std::uint32_t choose(location&, std::uint32_t oldest, const std::uint64_t* unwanted);
   void read(location&, std::uint32_t index, const request&, simt::order);
   void append(location&, const request&, std::uint64_t value, const stored* continued);
+  publication announce();
   publication publish(side, const request&, const stored* continued);
 
   void order_after_fences(simt::scope);
