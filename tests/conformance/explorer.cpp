@@ -11,6 +11,7 @@ struct explorer::backend final : gputm::backend {
   host::config base, config;
   host::executor executor;
   host::report last;
+  std::uint64_t steps = 0;
   std::size_t live = 0;
 
   device_kind kind() const override { return device_kind::host; }
@@ -41,6 +42,7 @@ struct explorer::backend final : gputm::backend {
     config.dynamic_shared_bytes = shared_bytes;
     config.cluster_blocks = cluster;
     last = executor.run(config, blocks, threads, thread_main);
+    steps += last.steps;
     if (!last) throw schedule_failed(std::string(host::name(last.result)) + ": " + last.what);
   }
 };
@@ -51,9 +53,10 @@ explorer::explorer(bool weak) : backend_(std::make_shared<backend>()) {
 }
 
 search_result explorer::search(void (*property)(const venue&), std::uint64_t seed, std::uint64_t first,
-                               std::uint64_t count) {
+                               std::uint64_t count, std::uint64_t steps) {
   search_result found;
-  for (std::uint64_t i = first; i < first + count && !found.failed; ++i) {
+  backend_->steps = 0;
+  for (std::uint64_t i = first; i < first + count && !found.failed && backend_->steps < steps; ++i) {
     ++found.schedules;
     host::config base = backend_->base;
     base.warp_width = i % 3 == 0 ? 2 : 32;

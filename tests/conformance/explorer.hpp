@@ -24,8 +24,10 @@ class explorer {
 
  public:
   explicit explorer(bool weak);
-  /// Runs the property on schedules [first, first + count) of the portfolio of `seed`, until one fails.
-  search_result search(void (*property)(const venue&), std::uint64_t seed, std::uint64_t first, std::uint64_t count);
+  /// Runs the property on schedules [first, first + count) of the portfolio of `seed`, until one fails or all together
+  /// have taken `steps` steps of the host executor.
+  search_result search(void (*property)(const venue&), std::uint64_t seed, std::uint64_t first, std::uint64_t count,
+                       std::uint64_t steps = ~std::uint64_t{0});
 };
 
 }  // namespace gputm::conformance

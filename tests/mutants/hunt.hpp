@@ -18,7 +18,7 @@ struct quarry {
 
 /// 0 if the property fails within so many schedules, and says what it should.
 int catch_mutant(const quarry&);
-/// 0 if no property fails within four times as many schedules.
+/// 0 if no property fails within the same schedules.
 int pass_control(const std::vector<quarry>&);
 
 }  // namespace gputm::mutants
