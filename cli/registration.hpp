@@ -4,23 +4,13 @@
 //   #include "../registration.hpp"
 //   GPUTM_CLI_ALGORITHM(my_algorithm, gputm::algorithm::my_algorithm, algorithm, "what it is, in a few words")
 //
-// The file is compiled twice: for `bench`, by nvcc where there is one, and for `check`, which needs the host
-// device only, with GPUTM_CLI_EXPLORE defined.
+// It joins `bench` where GPUTM_CLI_BENCH is defined and `check` where GPUTM_CLI_CHECK is. With CUDA the file is
+// compiled twice, because `check` needs the host device only: by nvcc for the one, by the C++ compiler for the other.
 #pragma once
 
 #include "registry.hpp"
 
-#if defined(GPUTM_CLI_EXPLORE)
-
-#include "exploration.hpp"
-
-#define GPUTM_CLI_ALGORITHM(name, type, kind, about)                                                   \
-  [[maybe_unused]] static const bool explored_##name =                                                 \
-      gputm::cli::add(gputm::cli::exploration_entry{#name, "bank", gputm::cli::explore_bank<type>}) && \
-      gputm::cli::explore_producer_consumer_of<type>(#name) &&                                         \
-      gputm::cli::add(gputm::cli::exploration_entry{#name, "memcached", gputm::cli::explore_memcached<type>});
-
-#else
+#if defined(GPUTM_CLI_BENCH)
 
 namespace gputm::cli {
 
@@ -52,8 +42,26 @@ algorithm_entry entry_of(std::string_view name, role kind, std::string_view abou
 
 }  // namespace gputm::cli
 
-#define GPUTM_CLI_ALGORITHM(name, type, kind, about) \
-  [[maybe_unused]] static const bool added_##name =  \
+#define GPUTM_CLI_JOIN_BENCH(name, type, kind, about) \
+  [[maybe_unused]] static const bool added_##name =   \
       gputm::cli::add(gputm::cli::entry_of<type>(#name, gputm::cli::role::kind, about));
-
+#else
+#define GPUTM_CLI_JOIN_BENCH(name, type, kind, about)
 #endif
+
+#if defined(GPUTM_CLI_CHECK)
+
+#include "exploration.hpp"
+
+#define GPUTM_CLI_JOIN_CHECK(name, type)                                                               \
+  [[maybe_unused]] static const bool explored_##name =                                                 \
+      gputm::cli::add(gputm::cli::exploration_entry{#name, "bank", gputm::cli::explore_bank<type>}) && \
+      gputm::cli::explore_producer_consumer_of<type>(#name) &&                                         \
+      gputm::cli::add(gputm::cli::exploration_entry{#name, "memcached", gputm::cli::explore_memcached<type>});
+#else
+#define GPUTM_CLI_JOIN_CHECK(name, type)
+#endif
+
+#define GPUTM_CLI_ALGORITHM(name, type, kind, about) \
+  GPUTM_CLI_JOIN_BENCH(name, type, kind, about)      \
+  GPUTM_CLI_JOIN_CHECK(name, type)
