@@ -18,7 +18,7 @@
 #endif
 
 /// A function that a GPU must inline, so that what it works on can live in registers. On the host device the
-/// compiler decides: forced, code is not faster there and takes three times as long to compile.
+/// compiler decides: forced, most code is no faster there, and takes two to three times as long to compile.
 #if defined(__CUDA_ARCH__)
 #define GPUTM_INLINE GPUTM_LEAF
 #elif defined(__CUDACC__)
