@@ -64,17 +64,21 @@ void dense_loops_equal_the_sequential_loop(const venue& v) {
 /// Few dependences in one large window, and addresses that depend on data: what repairs are for.
 template <class E>
 void sparse_loops_equal_the_sequential_loop(const venue& v) {
-  const int rounds = v.pick(1, 200, 100);
+  const int rounds = v.pick(1, 200, 20);
   dice d(v.seed * 15485863 + v.round);
   for (int k = 0; k < rounds; ++k) {
     loop_shape shape;
-    shape.n = static_cast<int>(v.pick(8 + d.below(9), 200 + d.below(800), 5000 + d.below(50000)));
+    shape.n = static_cast<int>(v.pick(8 + d.below(9), 200 + d.below(800), 5000 + d.below(30000)));
     shape.elements = static_cast<std::uint32_t>(shape.n) * (2 + d.below(4));
     shape.others = 1 + d.below(200);
     shape.steps = 1 + d.below(4);
     shape.leaves = d.below(2) == 0;
     shape.stays = v.pick(8u, 2000u, 100000u);
     loop_config config = random_config(d, v, shape.n);
+    if (v.how == mode::gpu) {
+      config.blocks = 1 + d.below(200);
+      config.threads = 32 * (1 + d.below(8));
+    }
     config.window = 0;
     config.first_window = static_cast<std::uint32_t>(shape.n);
     config.table_slots = 0;
