@@ -100,17 +100,15 @@ class loop_log {
   GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
     row(2 + i) = static_cast<std::uint64_t>(source + 1) << 40 | key;
   }
-  /// N of them from `i` on; beyond `size` entry `i`.
+  /// N of them from `i` on, to be taken apart by who knows how many there are: the loads wait for nothing.
   template <std::size_t N>
-  GPUTM_INLINE void reads(std::uint32_t i, std::uint32_t size, std::uint64_t (&key)[N],
-                          std::uint32_t (&source)[N]) const {
+  GPUTM_INLINE void fetch_reads(std::uint32_t i, std::uint64_t (&entry)[N]) const {
     GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) key[k] = row(2 + (i + k < size ? i + k : i));
-    GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) {
-      source[k] = static_cast<std::uint32_t>(key[k] >> 40) - 1;
-      key[k] &= 0xffffffffffu;
-    }
+    for (unsigned k = 0; k < N; ++k) entry[k] = i + k < reads_ ? row(2 + i + k) : 0;
+  }
+  static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) { return entry & 0xffffffffffu; }
+  static GPUTM_INLINE std::uint32_t source_of_read(std::uint64_t entry) {
+    return static_cast<std::uint32_t>(entry >> 40) - 1;
   }
   GPUTM_INLINE void set_write_key(std::uint32_t i, std::uint64_t key) const {
     simt::plain_store(row(2 + reads_ + i), key);
@@ -136,6 +134,16 @@ class loop_log {
     for (unsigned k = 0; k < N; ++k) key[k] = write_key(i + k < size ? i + k : i);
   }
 
+  /// N writes from `i` on, and the first words of their values: the loads wait for nothing.
+  template <std::size_t N>
+  GPUTM_INLINE void fetch_writes(std::uint32_t i, std::uint64_t (&key)[N], std::uint64_t (&value)[N]) const {
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < N; ++k) {
+      key[k] = i + k < writes_ ? write_key(i + k) : 0;
+      value[k] = i + k < writes_ ? simt::plain_load(value_row(i + k, 0)) : 0;
+    }
+  }
+
   template <class T>
   GPUTM_INLINE void set_value(std::uint32_t i, const T& value) const {
     constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
@@ -153,6 +161,16 @@ class loop_log {
     return value;
   }
   /// Writes entry `i`, the element of this key, to memory; something else orders it with every conflicting access.
+  /// `value`: the first word of its value.
+  GPUTM_INLINE void write_back(const region_table& regions, std::uint32_t i, std::uint64_t key,
+                               std::uint64_t value) const {
+    const region& r = regions.regions[region_of(key)];
+    std::byte* to = r.data + std::uint64_t{index_of(key)} * r.element_bytes;
+    if (r.element_bytes == 8) return simt::plain_store(*reinterpret_cast<std::uint64_t*>(to), value);
+    if (r.element_bytes == 4)
+      return simt::plain_store(*reinterpret_cast<std::uint32_t*>(to), static_cast<std::uint32_t>(value));
+    write_back(regions, i, key);
+  }
   GPUTM_INLINE void write_back(const region_table& regions, std::uint32_t i, std::uint64_t key) const {
     const region& r = regions.regions[region_of(key)];
     std::byte* to = r.data + std::uint64_t{index_of(key)} * r.element_bytes;

@@ -47,10 +47,10 @@ struct loop_window {
   std::uint32_t size = 0;         ///< iterations
   std::uint32_t tag = 0;          ///< in the table of writers
   std::uint32_t logged = 0;       ///< bit r: reads of region r are logged
-  std::uint32_t read = 0;         ///< bit r: such reads are expected, so first writers are marked
   std::uint32_t stretch = 0;      ///< not a window: thread 0 runs so many iterations, one after another
   std::uint32_t commits = 0;      ///< positions that commit, once that is known
   std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
+  std::uint32_t several = 0;      ///< some element has several writers
   std::uint32_t clear_table = 0;  ///< before it begins
   std::uint32_t wary = 0;         ///< windows for which violations are likely: each load looks for lower writers, and
                                   ///< all writers of an element are listed
@@ -81,6 +81,7 @@ struct loop_state {
   std::uint32_t read_logged;            ///< bit r: reads of region r are in logs
   std::uint32_t read_unlogged;          ///< bit r: region r was read without a log
   std::uint32_t unmarked;               ///< marks of last writers are not right
+  std::uint32_t several;                ///< some element has several writers
   std::uint32_t unlisted;               ///< some writes are not in the lists of their elements' writers
   std::uint32_t too_long;               ///< the lowest position whose log was full: it commits as a window's first only
   std::uint32_t last_seen;              ///< some body has ended the loop
@@ -122,6 +123,7 @@ class loop_plan {
     set(s_.read_logged, 0);
     set(s_.read_unlogged, 0);
     set(s_.unmarked, 0);
+    set(s_.several, 0);
     set(s_.unlisted, 0);
     set(s_.too_long, writer_table::none);
     set(s_.last_seen, 0);
@@ -152,7 +154,7 @@ class loop_plan {
     w.stretch = at_most(left, w.stretch);
     w.clear_table = w.tag + 3 > limits_.tags;
     w.tag = w.clear_table ? 1 : w.tag + 2;
-    w.commits = w.all_commit = w.repair = w.closing = w.decided = w.cut = w.list = w.from = 0;
+    w.commits = w.all_commit = w.several = w.repair = w.closing = w.decided = w.cut = w.list = w.from = 0;
     w.over = w.over || left == 0;
     if (!w.over) put(last_tag_, w.tag);  // else nobody clears the table, nor uses the tag
     put(s_.dirty_before, w.size);
@@ -167,10 +169,10 @@ class loop_plan {
     put(s_.now.size, w.size);
     put(s_.now.tag, w.tag);
     put(s_.now.logged, w.logged);
-    put(s_.now.read, w.read);
     put(s_.now.stretch, w.stretch);
     put(s_.now.commits, w.commits);
     put(s_.now.all_commit, w.all_commit);
+    put(s_.now.several, w.several);
     put(s_.now.clear_table, w.clear_table);
     put(s_.now.wary, w.wary);
     put(s_.now.list, w.list);
@@ -189,12 +191,12 @@ class loop_plan {
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
-    return {simt::plain_load(s.now.base),    simt::plain_load(s.now.size),       simt::plain_load(s.now.tag),
-            simt::plain_load(s.now.logged),  simt::plain_load(s.now.read),       simt::plain_load(s.now.stretch),
-            simt::plain_load(s.now.commits), simt::plain_load(s.now.all_commit), simt::plain_load(s.now.clear_table),
-            simt::plain_load(s.now.wary),    simt::plain_load(s.now.list),       simt::plain_load(s.now.over),
-            simt::plain_load(s.now.closing), simt::plain_load(s.now.decided),    simt::plain_load(s.now.cut),
-            simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),       simt::plain_load(s.now.number)};
+    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),    simt::plain_load(s.now.tag),
+            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch), simt::plain_load(s.now.commits),
+            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several), simt::plain_load(s.now.clear_table),
+            simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),    simt::plain_load(s.now.over),
+            simt::plain_load(s.now.closing),    simt::plain_load(s.now.decided), simt::plain_load(s.now.cut),
+            simt::plain_load(s.now.repair),     simt::plain_load(s.now.from),    simt::plain_load(s.now.number)};
   }
 
   /// The first window. Nobody knows yet which regions the loop stores to, so all reads are logged. The table holds what
@@ -203,7 +205,7 @@ class loop_plan {
     loop_window w;
     w.size = limits_.first_window;
     w.tag = simt::plain_load(last_tag_);
-    w.logged = w.read = (1u << max_regions) - 1;
+    w.logged = (1u << max_regions) - 1;
     put(s_.next_stretch, some);
     begin(w);
   }
@@ -226,6 +228,7 @@ class loop_plan {
     if (ended < commits) commits = ended + 1;
     put(s_.now.commits, commits);
     put(s_.now.all_commit, commits == size && get(s_.unmarked) == 0);
+    put(s_.now.several, get(s_.several));
     const bool over = ended < commits || get(s_.failed) != 0;
     put(s_.now.over, over);
     put(s_.now.closing, over || simt::plain_load(s_.now.base) + commits == limits_.iterations);
@@ -261,24 +264,19 @@ class loop_plan {
     set(s_.ended, writer_table::none);
     set(s_.unmarked, 1);  // an iteration that runs again may write something else
   }
-  /// Whether the window must run again because a region has been written that was read without a log, or one was read
-  /// whose first writers are not marked.
-  GPUTM_INLINE bool must_repeat() {
-    return (get(s_.stored) & get(s_.read_unlogged)) != 0 || (get(s_.read_logged) & ~simt::plain_load(s_.now.read)) != 0;
-  }
+  /// Whether the window must run again because a region has been written that was read without a log.
+  GPUTM_INLINE bool must_repeat() { return (get(s_.stored) & get(s_.read_unlogged)) != 0; }
   GPUTM_INLINE void repeat() {
     loop_window w = current(s_);
     w.logged |= get(s_.stored);
-    w.read |= get(s_.read_logged);
     count(s_.counters.rounds, 1);
     begin(w);
   }
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    // what the first window has stored to, and read, is what the loop is taken to
+    // what the first window has stored to is what the loop is taken to
     w.logged = (w.base == 0 ? 0 : w.logged) | get(s_.stored);
-    w.read = (w.base == 0 ? 0 : w.read) | get(s_.read_logged);
     const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;

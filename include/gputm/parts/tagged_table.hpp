@@ -76,12 +76,13 @@ class tagged_table {
     }
     return nullptr;
   }
-  /// The same for several elements, latencies of first probes overlapping.
+  /// The same for the first `n` of several elements, latencies of first probes overlapping; null for the others. Nobody
+  /// may be claiming.
   template <std::size_t N>
-  GPUTM_INLINE void find_some(const std::uint64_t (&key)[N], Entry* (&found)[N]) const {
+  GPUTM_INLINE void find_some(const std::uint64_t (&key)[N], std::uint32_t n, Entry* (&found)[N]) const {
     std::uint64_t seen[N];
     GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) seen[i] = simt::atomic(slot(key[i], 0).key).load(order::relaxed);
+    for (unsigned i = 0; i < N; ++i) seen[i] = i < n ? simt::plain_load(slot(key[i], 0).key) : 0;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
       found[i] = seen[i] == tagged(key[i]) ? &slot(key[i], 0) : nullptr;

@@ -13,7 +13,7 @@ namespace gputm::parts {
 
 struct writer_marks {
   std::uint32_t first;  ///< tag << 20 | ~position, so that the maximum is the newest window's first writer
-  std::uint32_t last;   ///< tag << 20 | position
+  std::uint32_t last;   ///< tag << 20 | position, where there are several writers
 
   GPUTM_INLINE void clear() {
     simt::atomic(first).store(0, simt::order::relaxed);
@@ -46,12 +46,23 @@ class writer_table : tagged_table<writer_entry> {
   writer_table() = default;
   using base::base;
 
-  /// Position `p` writes the element; false if there is no room. `first`: first writers are asked for, too.
-  GPUTM_INLINE bool mark(std::uint64_t key, std::uint32_t p, bool first) const {
+  /// A mark that has been made, and what was there before.
+  struct marking {
+    writer_marks* marks = nullptr;  ///< null: there was no room, or nothing was marked
+    std::uint32_t before = 0;
+  };
+  /// Position `p` writes the element. settle() must follow: this one does not wait for the answer.
+  GPUTM_INLINE marking mark(std::uint64_t key, std::uint32_t p) const {
     writer_marks* m = direct() ? own_marks(key) : marks_of(this->claim(key));
-    if (!m) return false;
-    if (first) simt::atomic(m->first).fetch_max(tag_ << position_bits | (positions - 1 - p), order::relaxed);
-    simt::atomic(m->last).fetch_max(tag_ << position_bits | p, order::relaxed);
+    if (!m) return {};
+    return {m, simt::atomic(m->first).fetch_max(word_of_first(p), order::relaxed)};
+  }
+  /// Counts last writers where position `p` has found another one; most elements of a loop have one writer, and so one
+  /// mark. Of two writers the second sees the first, or one that is lower than both. Whether there was another.
+  GPUTM_INLINE bool settle(const marking& made, std::uint32_t p) const {
+    const std::uint32_t other = position_of_first(made.before);
+    if (other == none || other == p) return false;
+    simt::atomic(made.marks->last).fetch_max(tag_ << position_bits | (other > p ? other : p), order::relaxed);
     return true;
   }
   /// Puts a node (loop_log_space) at the head of the list of an element that has been marked; the one behind it, or
@@ -74,30 +85,34 @@ class writer_table : tagged_table<writer_entry> {
   }
   /// The lowest position that has marked the element so far, or none.
   GPUTM_INLINE std::uint32_t first_writer(std::uint64_t key) const { return first_of(find_marks(key)); }
-  /// The same for several elements, latencies overlapping.
+  /// The same for the first `n` of several elements, latencies overlapping; none for the others. Nobody may be marking:
+  /// plain loads, since those of atomics go past the caches of a multiprocessor.
   template <std::size_t N>
-  GPUTM_INLINE void first_writers(const std::uint64_t (&key)[N], std::uint32_t (&first)[N]) const {
+  GPUTM_INLINE void first_writers(const std::uint64_t (&key)[N], std::uint32_t n, std::uint32_t (&first)[N]) const {
     writer_marks* m[N];
-    find_all(key, m);
+    find_all(key, n, m);
     GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) first[i] = first_of(m[i]);
+    for (unsigned i = 0; i < N; ++i) first[i] = position_of_first(m[i] ? simt::plain_load(m[i]->first) : 0);
   }
   /// The highest position that has marked the element so far, or none.
   GPUTM_INLINE std::uint32_t last_writer(std::uint64_t key) const {
     writer_marks* m = find_marks(key);
     if (!m) return none;
     const std::uint32_t word = simt::atomic(m->last).load(order::relaxed);
-    return word >> position_bits == tag_ ? word & (positions - 1) : none;
+    return word >> position_bits == tag_ ? word & (positions - 1) : first_of(m);
   }
-  /// Whether `p` is the last writer of the elements: of those marked, or of those marked again.
+  /// Whether `p`, which writes them, is the last writer of the first `n` elements: of those marked, or of those marked
+  /// again. Nobody may be marking.
   template <std::size_t N>
-  GPUTM_INLINE void are_last_writers(const std::uint64_t (&key)[N], std::uint32_t p, bool again, bool (&is)[N]) const {
+  GPUTM_INLINE void are_last_writers(const std::uint64_t (&key)[N], std::uint32_t n, std::uint32_t p, bool again,
+                                     bool (&is)[N]) const {
     writer_marks* m[N];
-    find_all(key, m);
+    find_all(key, n, m);
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
-      const std::uint32_t word = m[i] ? simt::atomic(m[i]->last).load(order::relaxed) : 0;
-      is[i] = word == ((tag_ + again) << position_bits | p);
+      const std::uint32_t word = m[i] ? simt::plain_load(m[i]->last) : 0;
+      const bool one = !again && word >> position_bits != tag_;  // it has one writer only
+      is[i] = i < n && (one || word == ((tag_ + again) << position_bits | p));
     }
   }
 
@@ -115,6 +130,9 @@ class writer_table : tagged_table<writer_entry> {
  private:
   static constexpr std::uint32_t no_node = 0xffffffffu;
 
+  GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p) const {
+    return tag_ << position_bits | (positions - 1 - p);
+  }
   GPUTM_INLINE bool direct() const { return space_->slots == 0; }
   GPUTM_INLINE std::uint64_t own_entry(std::uint64_t key) const {
     return space_->first[region_of(key)] + index_of(key);
@@ -135,20 +153,23 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE writer_marks* find_marks(std::uint64_t key) const {
     return direct() ? own_marks(key) : marks_of(this->find(key));
   }
+  /// Null beyond the first `n`.
   template <std::size_t N>
-  GPUTM_INLINE void find_all(const std::uint64_t (&key)[N], writer_marks* (&m)[N]) const {
+  GPUTM_INLINE void find_all(const std::uint64_t (&key)[N], std::uint32_t n, writer_marks* (&m)[N]) const {
     if (direct()) {
       GPUTM_UNROLL
-      for (unsigned i = 0; i < N; ++i) m[i] = own_marks(key[i]);
+      for (unsigned i = 0; i < N; ++i) m[i] = i < n ? own_marks(key[i]) : nullptr;
       return;
     }
     writer_entry* e[N];
-    this->find_some(key, e);
+    this->find_some(key, n, e);
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) m[i] = marks_of(e[i]);
   }
   GPUTM_INLINE std::uint32_t first_of(writer_marks* m) const {
-    const std::uint32_t word = m ? simt::atomic(m->first).load(order::relaxed) : 0;
+    return position_of_first(m ? simt::atomic(m->first).load(order::relaxed) : 0);
+  }
+  GPUTM_INLINE std::uint32_t position_of_first(std::uint32_t word) const {
     if (word >> position_bits != tag_) return none;  // nobody has marked it, or claimed its entry and not marked it yet
     return positions - 1 - (word & (positions - 1));
   }

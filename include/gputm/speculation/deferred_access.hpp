@@ -15,12 +15,13 @@ template <class Options>
 class deferred_access {
   parts::write_buffer writes_;
   const parts::window_view& view_;
-  const std::uint32_t position_, logged_, read_, repair_, window_;
+  const std::uint32_t position_, logged_, repair_, window_;
   const bool eager_, lists_;
   std::uint32_t reads_ = 0, stored_ = 0, read_logged_ = 0, read_unlogged_ = 0, forwarded_ = 0;
   std::uint32_t listed_;  // writes that have nodes, of an earlier run or of this one
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
-  bool late_ = false, crowded_ = false, strayed_ = false;
+  bool late_ = false, crowded_ = false, strayed_ = false, several_ = false;
+  parts::writer_table::marking marking_;  // the last one, whose answer may be under way
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, std::uint32_t position, const parts::loop_window& w)
@@ -28,7 +29,6 @@ class deferred_access {
         view_(view),
         position_(position),
         logged_(w.logged),
-        read_(w.read),
         repair_(w.repair),
         window_(w.number),
         eager_(position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))),
@@ -70,7 +70,9 @@ class deferred_access {
       return true;
     }
     if (writes_.full()) return full(parts::overflow_kind::writes);
-    const bool room = view_.table().mark(key, position_, read_ >> number & 1u);
+    settle();
+    marking_ = view_.table().mark(key, position_);
+    const bool room = marking_.marks != nullptr;
     if (lists_ && room) list(key);
     writes_.add(key, value);
     stored_ |= 1u << number;
@@ -87,6 +89,11 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t stored() const { return stored_; }
   GPUTM_INLINE std::uint32_t read_logged() const { return read_logged_; }
   GPUTM_INLINE std::uint32_t read_unlogged() const { return read_unlogged_; }
+  /// After the attempt: whether another position writes one of these elements, too.
+  GPUTM_INLINE bool several() {
+    settle();
+    return several_;
+  }
   /// After the attempt, for the next one.
   GPUTM_INLINE void keep_lists() const {
     if (lists_) view_.set_listed(position_, listed_);
@@ -103,6 +110,7 @@ class deferred_access {
   }
 
  private:
+  GPUTM_INLINE void settle() { several_ |= view_.table().settle(marking_, position_); }
   GPUTM_INLINE bool full(parts::overflow_kind which) {
     overflow_ = which;
     return false;
@@ -111,8 +119,7 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t own_write(std::uint64_t key, std::uint32_t number) const {
     if (!(stored_ >> number & 1u) || !writes_.perhaps(key)) return writes_.none;
     // the table knows at once what a search of a long log would find out
-    const bool marked = !crowded_ && (read_ >> number & 1u);
-    if (marked && view_.table().first_writer(key) > position_) return writes_.none;
+    if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);
   }
   /// The next write has a node in the list of this element, once.

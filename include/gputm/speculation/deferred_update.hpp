@@ -29,6 +29,7 @@ class deferred_update : window_thread<Body> {
   parts::writer_table table_;
   parts::window_view view_;
   std::uint32_t stored_ = 0, read_logged_ = 0, read_unlogged_ = 0;  // in this pass, by this thread
+  std::uint32_t several_ = 0;
 
   /// Whether every position of a window is executed and checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
@@ -43,6 +44,7 @@ class deferred_update : window_thread<Body> {
     stored_ |= a.stored();
     read_logged_ |= a.read_logged();
     read_unlogged_ |= a.read_unlogged();
+    several_ |= a.several();
     log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0);
     a.keep_lists();
     finish(p, {w_.number, w_.repair, how == attempt_end::failed, it.last()});
@@ -76,7 +78,7 @@ class deferred_update : window_thread<Body> {
   }
 
   GPUTM_INLINE void execute_all() {
-    stored_ = read_logged_ = read_unlogged_ = 0;
+    stored_ = read_logged_ = read_unlogged_ = several_ = 0;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
@@ -89,23 +91,44 @@ class deferred_update : window_thread<Body> {
     this->unite_of_all(env_.state->stored, stored_);
     this->unite_of_all(env_.state->read_logged, read_logged_);
     this->unite_of_all(env_.state->read_unlogged, read_unlogged_);
+    this->unite_of_all(env_.state->several, several_);
   }
 
-  /// Whether position `p` has read what the iterations below it leave.
-  GPUTM_INLINE bool reads_hold(std::uint32_t p, std::uint32_t version) const {
+  /// What the check of a position starts from, fetched while the one before it is checked: latencies bound this phase.
+  struct beginning {
+    static constexpr std::uint32_t entries = 4;
+    parts::position_status status;
+    std::uint32_t reads = 0;
+    std::uint64_t entry[entries] = {};
+  };
+  GPUTM_INLINE beginning begin_of(std::uint32_t p) const {
+    beginning b;
+    if (p >= w_.size) return b;
     const parts::loop_log mine = log(p);
-    constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
-    const std::uint32_t n = mine.read_count();
+    b.status = mine.status();
+    b.reads = mine.read_count();
+    mine.fetch_reads(0, b.entry);
+    return b;
+  }
+  /// Whether position `p` has read what the iterations below it leave.
+  GPUTM_INLINE bool reads_hold(std::uint32_t p, beginning& b) const {
+    constexpr std::uint32_t at_once = beginning::entries;
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = 0; i < n; i += at_once) {
+    for (std::uint32_t i = 0; i < b.reads; i += at_once) {
       std::uint64_t key[at_once];
       std::uint32_t source[at_once];
-      mine.reads(i, n, key, source);
-      const std::uint32_t unwritten = view_.unwritten_below(key, p);
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k) {
-        if ((unwritten >> k & 1u) && source[k] == parts::window_view::memory) continue;
-        if (!read_holds(key[k], source[k], p, version)) return false;
+        key[k] = parts::loop_log::key_of_read(b.entry[k]);
+        source[k] = parts::loop_log::source_of_read(b.entry[k]);
+      }
+      const std::uint32_t n = b.reads - i;
+      if (n > at_once) log(p).fetch_reads(i + at_once, b.entry);
+      const std::uint32_t unwritten = view_.unwritten_below(key, n, p);
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        if (k >= n || ((unwritten >> k & 1u) && source[k] == parts::window_view::memory)) continue;
+        if (!read_holds(key[k], source[k], p, b.status.version)) return false;
       }
     }
     return true;
@@ -117,9 +140,9 @@ class deferred_update : window_thread<Body> {
     // it has not run again since `p` has read its log
     return writer == parts::window_view::memory || log(writer).status().version <= version;
   }
-  GPUTM_INLINE void check(std::uint32_t p, std::uint32_t& dirty) {
-    parts::position_status s = log(p).status();
-    if (!s.dirty && !reads_hold(p, s.version)) {
+  GPUTM_INLINE void check(std::uint32_t p, beginning& b, std::uint32_t& dirty) {
+    parts::position_status s = b.status;
+    if (!s.dirty && !reads_hold(p, b)) {
       s.dirty = true;
       log(p).set_status(s);
       this->violate(p, violation::raw);
@@ -133,11 +156,14 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE void check_all() {
     std::uint32_t dirty = 0;
     view_.set_lists(Options::repair && w_.wary && hint(env_.state->unlisted) == 0);
+    std::uint32_t p = first_position();
+    beginning next = begin_of(p);
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
+    for (; p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p >= hint(env_.state->violated)) break;
-      if (p < w_.from) continue;
-      check(p, dirty);
+      beginning mine = next;
+      next = begin_of(p + simt::grid_threads());
+      if (p >= w_.from) check(p, mine, dirty);
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
   }

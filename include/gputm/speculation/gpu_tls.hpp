@@ -23,11 +23,14 @@ struct gpu_tls_options {
 
 /// Algorithm 4 without its lock, and exact: an entry of the table belongs to one element, so the last writer that
 /// commits is known before anybody writes, and it alone writes.
-struct parallel_commit {
+class parallel_commit {
+  static constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
+
+ public:
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
                                const parts::writer_table& table, parts::grid_barrier& barrier) const {
-    constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
     const bool alone = w.commits == 1, again = !w.all_commit;
+    const bool sole = alone || (!again && !w.several);  // no element has several writers
     const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
     if (again && !alone) {  // the last writer may be among those that do not commit
       GPUTM_NO_UNROLL
@@ -40,16 +43,16 @@ struct parallel_commit {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = rank; p < w.commits; p += threads) {
       const parts::loop_log log(env.logs, p);
-      const std::uint32_t n = log.write_count();
+      const std::uint32_t all = log.write_count();
       GPUTM_NO_UNROLL
-      for (std::uint32_t i = 0; i < n; i += at_once) {
-        std::uint64_t key[at_once];
-        bool last[at_once];
-        log.write_keys(i, n, key);
-        table.are_last_writers(key, p, again, last);
+      for (std::uint32_t i = 0; i < all; i += at_once) {
+        std::uint64_t key[at_once], value[at_once];
+        log.fetch_writes(i, key, value);
+        bool last[at_once] = {};
+        if (!sole) table.are_last_writers(key, all - i, p, again, last);
         GPUTM_UNROLL
         for (unsigned k = 0; k < at_once; ++k)
-          if (i + k < n && (alone || last[k])) log.write_back(env.regions, i + k, key[k]);
+          if (i + k < all && (sole || last[k])) log.write_back(env.regions, i + k, key[k], value[k]);
       }
     }
   }
