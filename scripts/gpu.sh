@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a machine with a GPU runs: the demo and the tests on the GPU, then compute-sanitizer.
-#   scripts/gpu.sh
+#   scripts/gpu.sh [ALGORITHM...]
+# With names, conformance and sanitizers run for these algorithms only, since all of them take long.
 # With nvcc it builds build/cuda for the GPU that is there. With GPUTM_PREBUILT=1 it takes the binaries
 # that lie in build/cuda: such a machine needs neither a compiler nor CMake.
 set -euo pipefail
@@ -20,6 +21,10 @@ check() {  # check SECONDS NAME COMMAND...
     failed+=("$name")
   fi
 }
+
+# a filter of googletest: these algorithms' properties on the GPU, or all
+filter='*/gpu.*'
+if [ $# -gt 0 ]; then filter=$(printf '%s/gpu.*:' "$@"); fi
 
 have nvidia-smi || die "no nvidia-smi here: is there a GPU? Without one, run scripts/test.sh"
 say "the GPU"
@@ -41,9 +46,10 @@ check 300 "the bank on the GPU" build/cuda/gputm bench bank --device cuda \
 
 # with CMake's tool all tests, without it those that run on the GPU
 if [ "${GPUTM_PREBUILT:-0}" != 1 ]; then
-  check 1800 "all tests" ctest --preset cuda --parallel "$(jobs)" --timeout 600
+  check 3600 "all tests" ctest --preset cuda --parallel "$(jobs)" --timeout 900
 else
-  check 900 "conformance on the GPU" build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*'
+  check 3600 "conformance on the GPU" build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter="$filter"
+  check 900 "loops on the GPU" build/cuda/gputm_speculation_tests --gtest_brief=1 --gtest_filter='*_gpu.*'
   for example in build/cuda/example_*; do
     if [ -x "$example" ]; then check 60 "$(basename "$example")" "$example"; fi
   done
@@ -55,10 +61,10 @@ fi
 sanitizer=$(command -v compute-sanitizer || true)
 [ -n "$sanitizer" ] || sanitizer=$(ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 if [ -n "$sanitizer" ]; then
-  check 1800 "compute-sanitizer memcheck" env GPUTM_SCHEDULES=0 "$sanitizer" --tool memcheck --error-exitcode 9 \
-    build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*'
-  check 900 "compute-sanitizer racecheck" env GPUTM_SCHEDULES=0 "$sanitizer" --tool racecheck --error-exitcode 9 \
-    build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter='*/gpu.*-csmv*'
+  check 7200 "compute-sanitizer memcheck" env GPUTM_SCHEDULES=0 "$sanitizer" --tool memcheck --error-exitcode 9 \
+    build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter="$filter"
+  check 7200 "compute-sanitizer racecheck" env GPUTM_SCHEDULES=0 "$sanitizer" --tool racecheck --error-exitcode 9 \
+    build/cuda/gputm_conformance --gtest_brief=1 --gtest_filter="$filter-csmv*"
 else
   say "no compute-sanitizer here: left out"
 fi
