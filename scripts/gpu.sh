@@ -42,7 +42,7 @@ else
 fi
 
 check 300 "the bank on the GPU" build/cuda/gputm bench bank --device cuda \
-  --algorithm pr_stm,pr_stm_opaque,locks,unsafe --accounts 6000 --rot 10 --seconds 0.5
+  --algorithm pr_stm,pr_stm_opaque,locks,unsafe --accounts 100000 --rot 10 --rot-reads 64 --seconds 0.5
 
 # with CMake's tool all tests, without it those that run on the GPU
 if [ "${GPUTM_PREBUILT:-0}" != 1 ]; then
