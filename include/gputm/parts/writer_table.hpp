@@ -58,7 +58,8 @@ class writer_table : tagged_table<writer_entry> {
     return {m, simt::atomic(m->first).fetch_max(word_of_first(p), order::relaxed)};
   }
   /// Counts last writers where position `p` has found another one; most elements of a loop have one writer, and so one
-  /// mark. Of two writers the second sees the first, or one that is lower than both. Whether there was another.
+  /// mark. Who marks second finds the first, or one lower than it that has found it and counted it. Whether another
+  /// position had marked the element before.
   GPUTM_INLINE bool settle(const marking& made, std::uint32_t p) const {
     const std::uint32_t other = position_of_first(made.before);
     if (other == none || other == p) return false;
@@ -94,7 +95,7 @@ class writer_table : tagged_table<writer_entry> {
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) first[i] = position_of_first(m[i] ? simt::plain_load(m[i]->first) : 0);
   }
-  /// The highest position that has marked the element so far, or none.
+  /// The highest position that has marked the element, or none; a guess while marks are made and settled.
   GPUTM_INLINE std::uint32_t last_writer(std::uint64_t key) const {
     writer_marks* m = find_marks(key);
     if (!m) return none;

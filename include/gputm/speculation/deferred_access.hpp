@@ -89,7 +89,7 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t stored() const { return stored_; }
   GPUTM_INLINE std::uint32_t read_logged() const { return read_logged_; }
   GPUTM_INLINE std::uint32_t read_unlogged() const { return read_unlogged_; }
-  /// After the attempt: whether another position writes one of these elements, too.
+  /// After the attempt: whether another position had marked one of these elements before.
   GPUTM_INLINE bool several() {
     settle();
     return several_;

@@ -29,7 +29,7 @@ class deferred_update : window_thread<Body> {
   parts::writer_table table_;
   parts::window_view view_;
   std::uint32_t stored_ = 0, read_logged_ = 0, read_unlogged_ = 0;  // in this pass, by this thread
-  std::uint32_t several_ = 0;
+  std::uint32_t several_ = 0;                                       // the same: whether an element had a mark already
 
   /// Whether every position of a window is executed and checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
