@@ -67,7 +67,7 @@ void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
   }
 }
 
-void check_config(const launch_config& c, bool) {
+void check_config(const launch_config& c) {
   if (c.blocks == 0 || c.threads == 0)
     throw invalid_argument("a grid of " + std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
                            " threads: both must be at least 1");

@@ -2,7 +2,6 @@
 // a program may mix translation units of nvcc and of another compiler.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -89,43 +88,11 @@ std::uint32_t resident_blocks(const device& d, const launch_shape& shape) {
   return d->max_resident_blocks() / shape.cluster * shape.cluster;
 }
 
-/// Fills in the zeros of `config`: for `work` pieces of work, as many threads as are useful and resident beside
-/// the algorithm's servers. A grid that does not fit in clusters has none. Throws grid_not_resident for one that is too
-/// large.
+/// choose_grid() for this kernel.
 template <class F, class A>
-launch_config resolve(const memory<A>& tm, launch_config config, std::uint64_t work) {
-  const device& d = tm.on();
-  if (A::traits.one_thread) config.blocks = config.threads = 1;
-  if (config.threads == 0) config.threads = d.is_host() ? std::max(1u, std::min(32u, d->warp_width())) : 128;
-  if (config.threads > 1024)
-    throw invalid_argument(std::to_string(config.threads) + " threads in a block: the limit is 1024");
-  launch_shape shape = gputm::detail::shape_of<A>(d, tm.core().options(), config);
-  std::uint32_t resident = resident_blocks<F>(d, shape);
-  if (shape.cluster > 1 && resident < shape.servers + std::max(1u, config.blocks)) {
-    config.clusters = false;
-    shape = gputm::detail::shape_of<A>(d, tm.core().options(), config);
-    resident = resident_blocks<F>(d, shape);
-  }
-  const std::uint32_t limit = resident > shape.servers ? resident - shape.servers : 0;
-  if (resident == 0)
-    throw grid_not_resident("a block of " + std::to_string(config.threads) +
-                            " threads of this kernel needs more registers than a multiprocessor of " + d->name() +
-                            " has; use fewer threads, 512 at most");
-  if (limit == 0)
-    throw grid_not_resident("there is no room on " + d->name() + " for a block beside " +
-                            std::to_string(shape.servers) + (shape.servers == 1 ? " server of " : " servers of ") +
-                            A::name);
-  if (config.blocks == 0) {
-    const std::uint64_t useful = std::max<std::uint64_t>(1, (work + config.threads - 1) / config.threads);
-    const std::uint32_t most = d.is_host() ? std::min(limit, 4 * d->multiprocessors()) : limit;
-    config.blocks =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>({useful, most, parts::max_threads / config.threads}));
-  }
-  if (config.blocks > limit)
-    throw grid_not_resident(std::to_string(config.blocks) + " blocks of " + std::to_string(config.threads) +
-                            " threads cannot be on " + d->name() + " at once: the limit for this kernel is " +
-                            std::to_string(limit) + " blocks; use fewer, or none to let gputm choose");
-  return config;
+launch_config resolve(const memory<A>& tm, const launch_config& config, std::uint64_t work) {
+  return gputm::detail::choose_grid({A::name, A::traits.one_thread, gputm::detail::shape_of<A>, resident_blocks<F>},
+                                    tm.core(), config, work);
 }
 
 inline void check_stream(const stream& s, const device& d) {

@@ -102,7 +102,7 @@ class loop_workspace {
  public:
   loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid)
       : device_(tm.on()) {
-    detail::check_config(grid, false);
+    detail::check_config(grid);
     shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
     words_ = buffer(device_, state_at + sizeof(parts::loop_state));
     try {

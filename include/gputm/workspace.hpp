@@ -30,7 +30,7 @@ statistics read_counters(const parts::control&);
 /// `loop`: inputs are iterations.
 [[noreturn]] void throw_fault(const parts::control&, const memory_core&, bool loop = false);
 /// Throws invalid_argument for a capacity or a grid beyond the limits.
-void check_config(const launch_config&, bool logs_read_only);
+void check_config(const launch_config&);
 /// The same bytes; throws invalid_argument if a block cannot have them.
 std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend&);
 parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
@@ -50,6 +50,17 @@ launch_shape shape_of(const gputm::device& d, const memory_options& o, const lau
     s.shared_bytes = checked_shared_bytes(A::name, A::shared_bytes(o, sizes, s), c.capacity.writes, *d);
   return s;
 }
+/// What there is to know of a kernel before its grid is chosen.
+struct grid_needs {
+  const char* algorithm;
+  bool one_thread;  ///< the algorithm runs on no more
+  launch_shape (*shape_of)(const device&, const memory_options&, const launch_config&);
+  std::uint32_t (*resident_blocks)(const device&, const launch_shape&);  ///< that can be on the device at once
+};
+/// Fills in the zeros of `config`: for `work` pieces of work, as many threads as are useful and resident beside
+/// the algorithm's servers. A grid that does not fit in clusters has none. Throws grid_not_resident for one that is too
+/// large. Compiled, in src/grid.cpp.
+launch_config choose_grid(const grid_needs&, const memory_core&, launch_config, std::uint64_t work);
 /// Decodes the slices of a history_recorder, and appends.
 void decode_history(const std::vector<std::uint64_t>& words, std::uint64_t capacity, history::history& into);
 
@@ -67,7 +78,7 @@ class workspace {
 
  public:
   workspace(const stream& s, memory<A>& tm, const launch_config& config) : config_(config), device_(tm.on()) {
-    detail::check_config(config, A::traits.logs_read_only);
+    detail::check_config(config);
     shape_ = detail::shape_of<A>(device_, tm.core().options(), config);
     logs_ = detail::plan_logs(config.capacity, tm.core());
     const std::uint64_t words = parts::log_words(logs_, config.blocks, config.threads, device_->warp_width());
