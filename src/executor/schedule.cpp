@@ -141,6 +141,12 @@ void worker::idle_round() {
   check_livelock();
 }
 
+namespace {
+/// Nanoseconds between two idle rounds of a worker that does nothing else, at most; else it computes, or its OS thread
+/// did not run.
+std::int64_t longest_gap(std::int64_t limit) { return std::max<std::int64_t>(limit / 2, 20'000'000); }
+}  // namespace
+
 void worker::check_livelock() {
   pulse& mine = job_->pulses[index_];
   const std::int64_t now = now_ns();
@@ -149,7 +155,8 @@ void worker::check_livelock() {
     seen_achieved_ = achieved();
     mine.idle_since.store(now, std::memory_order_relaxed);
   };
-  if (mine.idle_since.load(std::memory_order_relaxed) == 0) start_over();
+  const bool paused = now - mine.last_idle.load(std::memory_order_relaxed) > longest_gap(limit);
+  if (mine.idle_since.load(std::memory_order_relaxed) == 0 || paused) start_over();
   mine.last_idle.store(now, std::memory_order_relaxed);
   if (now - mine.idle_since.load(std::memory_order_relaxed) < limit || !everybody_idle(now, limit)) return;
   // In this order: whatever a worker did before it was seen finished counts, up to its very last step.
@@ -165,7 +172,6 @@ std::uint64_t worker::achieved() const {
 }
 
 bool worker::everybody_idle(std::int64_t now, std::int64_t limit) const {
-  const std::int64_t recently = std::max<std::int64_t>(limit / 2, 20'000'000);  // or it computes
   bool all_running = true;
   for (unsigned i = 0; i < job_->workers; ++i) {
     const pulse& p = job_->pulses[i];
@@ -174,7 +180,7 @@ bool worker::everybody_idle(std::int64_t now, std::int64_t limit) const {
     if (is != pulse::running) continue;
     const std::int64_t since = p.idle_since.load(std::memory_order_relaxed);
     if (since == 0 || now - since < limit) return false;
-    if (now - p.last_idle.load(std::memory_order_relaxed) > recently) return false;
+    if (now - p.last_idle.load(std::memory_order_relaxed) > longest_gap(limit)) return false;
   }
   return all_running || job_->next_block.load(std::memory_order_relaxed) >= job_->blocks;
 }
