@@ -91,8 +91,12 @@ std::uint32_t resident_blocks(const device& d, const launch_shape& shape) {
 /// choose_grid() for this kernel.
 template <class F, class A>
 launch_config resolve(const memory<A>& tm, const launch_config& config, std::uint64_t work) {
-  return gputm::detail::choose_grid({A::name, A::traits.one_thread, gputm::detail::shape_of<A>, resident_blocks<F>},
-                                    tm.core(), config, work);
+  gputm::detail::grid_needs needs;  // member by member: nvcc 13.0 loses names of templates in a list of initialisers
+  needs.algorithm = A::name;
+  needs.one_thread = A::traits.one_thread;
+  needs.shape_of = &gputm::detail::shape_of<A>;
+  needs.resident_blocks = &resident_blocks<F>;
+  return gputm::detail::choose_grid(needs, tm.core(), config, work);
 }
 
 inline void check_stream(const stream& s, const device& d) {
