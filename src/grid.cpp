@@ -1,17 +1,42 @@
-// Which grid a launch gets.
+// Which grid a launch gets, and which it may not have.
 #include <algorithm>
 #include <string>
 
 #include "gputm/workspace.hpp"
 
 namespace gputm::detail {
+namespace {
+
+void check_threads(std::uint32_t in_a_block) {
+  if (in_a_block > 1024) throw invalid_argument(std::to_string(in_a_block) + " threads in a block: the limit is 1024");
+}
+
+}  // namespace
+
+void check_capacity(const capacity& c) {
+  constexpr std::uint32_t longest = 1u << 22;
+  if (c.reads > longest || c.writes > longest)
+    throw invalid_argument("capacity of " + std::to_string(std::max(c.reads, c.writes)) + " elements: the limit is " +
+                           std::to_string(longest));
+}
+
+void check_config(const launch_config& c) {
+  if (c.blocks == 0 || c.threads == 0)
+    throw invalid_argument("a grid of " + std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
+                           " threads: both must be at least 1");
+  check_threads(c.threads);
+  if (std::uint64_t{c.blocks} * c.threads > parts::max_threads)
+    throw grid_not_resident(std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
+                            " threads are more than the " + std::to_string(parts::max_threads) +
+                            " threads that priorities can tell apart; use fewer");
+  check_capacity(c.capacity);
+}
 
 launch_config choose_grid(const grid_needs& kernel, const memory_core& m, launch_config config, std::uint64_t work) {
   const device& d = m.on();
   if (kernel.one_thread) config.blocks = config.threads = 1;
   if (config.threads == 0) config.threads = d.is_host() ? std::max(1u, std::min(32u, d->warp_width())) : 128;
-  if (config.threads > 1024)
-    throw invalid_argument(std::to_string(config.threads) + " threads in a block: the limit is 1024");
+  check_threads(config.threads);
   launch_shape shape = kernel.shape_of(d, m.options(), config);
   std::uint32_t resident = kernel.resident_blocks(d, shape);
   if (shape.cluster > 1 && resident < shape.servers + std::max(1u, config.blocks)) {

@@ -19,7 +19,7 @@ bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_co
     if (r < m.region_count()) elements += m.regions().regions[r].length;
   }
   table.first[max_regions] = elements;
-  return elements <= c.marks_bytes / (sizeof(parts::writer_marks) + sizeof(std::uint64_t));
+  return elements <= c.marks_bytes / (parts::writer_table::marks_bytes + sizeof(std::uint64_t));
 }
 
 /// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. Of all threads
@@ -31,7 +31,7 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
     throw invalid_argument("a window of " + std::to_string(c.window) + " iterations: the limit is " +
                            std::to_string(largest));
   const std::uint64_t position = logs.position_bytes();
-  std::uint64_t usual = host ? 1u << 14 : largest;
+  std::uint64_t usual = host ? 1u << 14 : 1u << 20;
   // a hashed table of writers in the L2 cache, a quarter full
   const std::uint64_t marks = std::max(c.table_slots != 0 ? c.table_slots : host ? most_slots_on_host : most_slots, 4u);
   if (hashed) usual = std::min<std::uint64_t>(usual, marks / 4 / std::max(logs.writes, 1u));
@@ -39,7 +39,10 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
   const std::uint64_t nodes = parts::loop_log_space::no_node / std::max(logs.writes, 1u);
   const std::uint64_t fits = std::max<std::uint64_t>(1, std::min(c.log_bytes / position, nodes));
   usual = std::min(usual, fits);
-  if (usual > grid_threads) usual -= usual % grid_threads;
+  if (usual > grid_threads) {
+    const std::uint64_t full = (usual + grid_threads - 1) / grid_threads * grid_threads;
+    usual = full <= std::min(fits, largest) ? full : full - grid_threads;
+  }
   return static_cast<std::uint32_t>(std::min({c.window != 0 ? c.window : usual, fits, n}));
 }
 
@@ -71,10 +74,7 @@ void check_arrays(const loop_sizes& s, const memory_core& m) {
 
 loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memory_core& m, std::uint64_t n,
                      std::uint32_t grid_threads) {
-  constexpr std::uint32_t longest = 1u << 22;
-  if (c.capacity.reads > longest || c.capacity.writes > longest)
-    throw invalid_argument("capacity of " + std::to_string(std::max(c.capacity.reads, c.capacity.writes)) +
-                           " elements: the limit is " + std::to_string(longest));
+  check_capacity(c.capacity);
   if (c.smallest_window == 0) throw invalid_argument("smallest_window is 0: a window has at least one iteration");
   if (c.tags < 3 || c.tags > parts::writer_table::tags)
     throw invalid_argument("tags is " + std::to_string(c.tags) + ": it can be 3 to " +
@@ -89,7 +89,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   if (traits.logs) s.logs.window = plan_window(c, s.logs, hashed, host, std::max<std::uint64_t>(n, 1), grid_threads);
   if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, host);
   const std::uint64_t entries = hashed ? s.table.slots : s.table.first[max_regions];
-  s.heads_at = entries * (hashed ? sizeof(parts::writer_entry) : sizeof(parts::writer_marks));
+  s.heads_at = entries * (hashed ? sizeof(parts::writer_entry) : parts::writer_table::marks_bytes);
   s.table_bytes = s.heads_at + (traits.writers ? entries * sizeof(std::uint64_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);

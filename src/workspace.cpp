@@ -67,21 +67,6 @@ void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
   }
 }
 
-void check_config(const launch_config& c) {
-  if (c.blocks == 0 || c.threads == 0)
-    throw invalid_argument("a grid of " + std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
-                           " threads: both must be at least 1");
-  if (c.threads > 1024) throw invalid_argument(std::to_string(c.threads) + " threads in a block: the limit is 1024");
-  if (std::uint64_t{c.blocks} * c.threads > parts::max_threads)
-    throw grid_not_resident(std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
-                            " threads are more than the " + std::to_string(parts::max_threads) +
-                            " threads that priorities can tell apart; use fewer");
-  constexpr std::uint32_t longest = 1u << 22;
-  if (c.capacity.reads > longest || c.capacity.writes > longest)
-    throw invalid_argument("capacity of " + std::to_string(std::max(c.capacity.reads, c.capacity.writes)) +
-                           " elements: the limit is " + std::to_string(longest));
-}
-
 std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend& d) {
   if (bytes > d.shared_bytes_of_block())
     throw invalid_argument(std::string(algorithm) + " needs " + std::to_string(bytes) +

@@ -29,7 +29,8 @@ namespace detail {
 statistics read_counters(const parts::control&);
 /// `loop`: inputs are iterations.
 [[noreturn]] void throw_fault(const parts::control&, const memory_core&, bool loop = false);
-/// Throws invalid_argument for a capacity or a grid beyond the limits.
+/// Throw invalid_argument for a capacity beyond the limit; for that, or a grid beyond its own.
+void check_capacity(const capacity&);
 void check_config(const launch_config&);
 /// The same bytes; throws invalid_argument if a block cannot have them.
 std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend&);

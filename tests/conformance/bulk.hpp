@@ -24,9 +24,8 @@ void a_million_inputs(const venue& v) {
   scene<A> on(v);
   const std::uint32_t accounts = v.pick(4u, 50'000u, 1'000'000u);
   auto balance = on.tm.template allocate<int>(accounts, 100);
-  // few threads of a GPU would take too long, and so would servers on the host
-  const std::uint32_t inputs =
-      v.pick(4u, A::traits.needs_server ? 10'000u : 1'000'000u, v.round % 3 == 2 ? 1'000'000u : 100'000u);
+  // few threads of a GPU would take too long
+  const std::uint32_t inputs = v.amount<A>(4u, 1'000'000u, v.round % 3 == 2 ? 1'000'000u : 100'000u);
   const auto orders = some_orders(v, inputs, accounts);
   const auto done = run(on.s, on.tm, orders, transfer{balance}, {.reads = 2, .writes = 2});
   outcomes_and_counters_agree(done, orders.size());

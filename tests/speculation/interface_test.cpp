@@ -203,6 +203,36 @@ TYPED_TEST(loop_interface, tags_run_out_over_many_loops) {
       }
     }
 }
+/// Stores to one array and reads the other; from iteration `both` on it stores to the one it reads, too.
+struct turning {
+  array<int> a, b;
+  int both;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(const int x, it.load(b[static_cast<unsigned>(i * 7 % n)]));
+    GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], x));
+    if (i >= both) GPUTM_TRY(it.store(b[static_cast<unsigned>(i)], x + i));
+    return gputm::commit;
+  }
+};
+TYPED_TEST(loop_interface, a_loop_knows_what_the_one_before_it_has_stored_to) {
+  const std::vector<int> start(n, 1);
+  auto a = this->tm.template allocate<int>(n), b = this->tm.template allocate<int>(n);
+  auto w = make_loop_workspace<turning>(this->s, this->tm, n, this->config);
+  for (const int both : {n, n, 0, n, 50, 20, n, n, n, 99}) {
+    this->tm.write(this->s, a, start);
+    this->tm.write(this->s, b, start);
+    speculate_async(this->s, this->tm, w, n, turning{a, b, both});
+    EXPECT_EQ(w.collect(this->s, this->tm).iterations, static_cast<unsigned>(n));
+    std::vector<int> in_a = start, in_b = start;
+    for (int i = 0; i < n; ++i) {
+      const int x = in_a[static_cast<unsigned>(i)] = in_b[static_cast<unsigned>(i * 7 % n)];
+      if (i >= both) in_b[static_cast<unsigned>(i)] = x + i;
+    }
+    EXPECT_EQ(this->tm.read(this->s, a), in_a) << both;
+    EXPECT_EQ(this->tm.read(this->s, b), in_b) << both;
+  }
+}
 TYPED_TEST(loop_interface, an_array_made_after_the_workspace) {
   [[maybe_unused]] auto a = this->tm.template allocate<int>(300);
   auto w = make_loop_workspace<troubled>(this->s, this->tm, n, this->config);
@@ -251,6 +281,22 @@ TEST(loops, counters_tell_what_happened) {
   EXPECT_GE(clean.rounds, 2u);
   EXPECT_LE(clean.rounds, 6u);
   EXPECT_STREQ(name(violation::raw), "raw");
+}
+TEST(loops, after_a_calm_one_windows_are_large_from_the_beginning) {
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  auto a = tm.allocate<int>(n), b = tm.allocate<int>(n, 1);
+  auto w = make_loop_workspace<turning>(s, tm, n, {.blocks = 2, .threads = 16});
+  const auto rounds = [&](int both) {
+    speculate_async(s, tm, w, n, turning{a, b, both});
+    return w.collect(s, tm).rounds;
+  };
+  EXPECT_EQ(rounds(n), 2u);
+  EXPECT_EQ(rounds(n), 1u);
+  EXPECT_GT(rounds(0), 1u);  // begins again, since it stores to what it has read without a log
+  EXPECT_EQ(rounds(n), 2u);
+  EXPECT_EQ(rounds(n), 1u);
 }
 
 }  // namespace

@@ -187,6 +187,43 @@ void an_end_on_old_data_is_none(const venue& v) {
   for (std::uint32_t k = 0; k < 50; ++k) require_equal(found[k], k < 10 ? 0 : k - 10, "an element");
 }
 
+struct ends_at {
+  array<std::uint32_t> a;
+  std::uint32_t last, stamp;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i);
+    GPUTM_TRY(it.store(a[k], stamp));
+    if (k == last) it.break_loop();
+    return gputm::commit;
+  }
+};
+
+/// Loops one after another in one workspace, each of which ends itself elsewhere: what became of a position before does
+/// not count, whether or not tags have run out since.
+template <class E>
+void ends_of_earlier_loops_do_not_count(const venue& v) {
+  constexpr std::uint32_t length = 24;
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto a = tm.template allocate<std::uint32_t>(length);
+  loop_config config;
+  config.capacity = {.reads = 1, .writes = 1};
+  config.blocks = v.shape().blocks;
+  config.threads = v.shape().threads;
+  config.first_window = length;
+  config.tags = v.round % 2 == 0 ? 3 : 255;
+  auto w = make_loop_workspace<ends_at>(s, tm, length, config);
+  std::vector<std::uint32_t> expected(length, 0);
+  std::uint32_t stamp = 0;
+  for (const std::uint32_t last : {4u, 20u, 2u, 9u, 23u}) {
+    speculate_async(s, tm, w, length, ends_at{a, last, ++stamp});
+    require_equal(w.collect(s, tm).iterations, std::uint64_t{last} + 1, "iterations that took effect");
+    for (std::uint32_t k = 0; k <= last; ++k) expected[k] = stamp;
+    require(tm.read(s, a) == expected, "the array differs from the sequential loops'");
+  }
+}
+
 /// Groups of seven. The second and the third of a group write elements that the last writes, too, so that only a list
 /// of all writers tells the fourth from whom to read. Which one the third writes depends on what it reads of the first:
 /// in the first pass it may be another one than in the repair. The fifth reads it; of the fifth the sixth does.

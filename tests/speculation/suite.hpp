@@ -76,6 +76,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, reductions_are_ordinary_loads_and_stores, 3000)     \
   GPUTM_LOOP_PROPERTY(engine, an_end_on_old_data_is_none, 2000)                   \
   GPUTM_LOOP_PROPERTY(engine, a_reader_between_writers_finds_the_right_one, 4000) \
-  GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)
+  GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)          \
+  GPUTM_LOOP_PROPERTY(engine, ends_of_earlier_loops_do_not_count, 1000)
 
 }  // namespace gputm::conformance

@@ -26,28 +26,27 @@ struct loop_log_space {
   constexpr std::uint64_t rows() const {
     return 2 + std::uint64_t{reads} + std::uint64_t{writes} * (std::uint64_t{value_words} + 1);
   }
+  /// Bytes of the rows of sizes and statuses, which come first and must be zero before the first loop.
+  constexpr std::uint64_t head_bytes() const { return 2 * std::uint64_t{window} * sizeof(std::uint64_t); }
   constexpr std::uint64_t position_bytes() const {
     return rows() * sizeof(std::uint64_t) + (std::uint64_t{writes} + 1) * sizeof(std::uint32_t);
   }
   GPUTM_INLINE constexpr std::uint64_t nodes() const { return std::uint64_t{writes} * window; }
 };
 
-/// What became of a position in a window.
+/// What became of a position in a window. Positions that a first pass has run without any incident need not have one.
 struct position_status {
-  std::uint32_t window = 0;   ///< its number, 30 bits of it; 0: none yet
+  std::uint32_t tag = 0;      ///< the window's
   std::uint32_t version = 0;  ///< the repair that executed the position last; 0: the window's first pass did
   bool dirty = false;         ///< it must be executed again
   bool last = false;          ///< its body has ended the loop
 
-  static constexpr std::uint32_t windows = 1u << 30;
   GPUTM_INLINE constexpr std::uint64_t word() const {
-    return static_cast<std::uint64_t>(version) << 32 | window % windows << 2 | (dirty ? 1u : 0u) | (last ? 2u : 0u);
+    return static_cast<std::uint64_t>(version) << 32 | tag << 2 | (dirty ? 1u : 0u) | (last ? 2u : 0u);
   }
   static GPUTM_INLINE constexpr position_status of(std::uint64_t w) {
-    return {static_cast<std::uint32_t>(w) >> 2 & (windows - 1), static_cast<std::uint32_t>(w >> 32), (w & 1) != 0,
-            (w & 2) != 0};
+    return {static_cast<std::uint32_t>(w) >> 2, static_cast<std::uint32_t>(w >> 32), (w & 1) != 0, (w & 2) != 0};
   }
-  GPUTM_INLINE constexpr bool is_of(std::uint32_t number) const { return window == number % windows; }
 };
 
 /// The column of one position. Only the thread that runs the position writes it, and others read it when it is
@@ -81,8 +80,13 @@ class loop_log {
   GPUTM_INLINE void set_status(const position_status& s) const {
     simt::atomic(row(1)).store(s.word(), simt::order::relaxed);
   }
-  GPUTM_INLINE position_status status() const {
+  GPUTM_INLINE position_status last_status() const {
     return position_status::of(simt::atomic(row(1)).load(simt::order::relaxed));
+  }
+  /// In the window of this tag; the position has been run.
+  GPUTM_INLINE position_status status(std::uint32_t tag) const {
+    const position_status s = last_status();
+    return s.tag == tag ? s : position_status{tag};
   }
   /// For threads of this block, which may read the log before a barrier comes. The words are of device scope, since
   /// other blocks look at them too; the fences pair with each other.
@@ -91,20 +95,20 @@ class loop_log {
     set_status(s);
   }
   GPUTM_INLINE position_status acquire_status() const {
-    const position_status s = status();
+    const position_status s = last_status();
     simt::fence<simt::scope::block>(simt::order::acquire);
     return s;
   }
 
   /// What was read, and from whom: `source` is none, or the position whose deferred write it was.
   GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
-    row(2 + i) = static_cast<std::uint64_t>(source + 1) << 40 | key;
+    simt::plain_store(row(2 + i), static_cast<std::uint64_t>(source + 1) << 40 | key);
   }
   /// N of them from `i` on, to be taken apart by who knows how many there are: the loads wait for nothing.
   template <std::size_t N>
   GPUTM_INLINE void fetch_reads(std::uint32_t i, std::uint64_t (&entry)[N]) const {
     GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) entry[k] = i + k < reads_ ? row(2 + i + k) : 0;
+    for (unsigned k = 0; k < N; ++k) entry[k] = i + k < reads_ ? simt::plain_load(row(2 + i + k)) : 0;
   }
   static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) { return entry & 0xffffffffffu; }
   static GPUTM_INLINE std::uint32_t source_of_read(std::uint64_t entry) {

@@ -57,6 +57,7 @@ struct loop_window {
   std::uint32_t list = 0;         ///< it has become wary: those that do not run again list their writes
   std::uint32_t over = 0;         ///< there is none
   std::uint32_t closing = 0;      ///< no window follows its commits, once they are known
+  std::uint32_t plain = 0;        ///< all positions have run in a first pass without incident: none has a status
   std::uint32_t decided = 0;      ///< nothing needs a check: it is known already which positions commit
   std::uint32_t cut = 0;          ///< it has given up positions
   std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
@@ -99,11 +100,15 @@ class loop_plan {
   using order = simt::order;
   loop_state& s_;
   const loop_limits& limits_;
-  std::uint32_t& last_tag_;  // of the table
+  loop_past& past_;
 
   static constexpr std::uint32_t few = 8, some = 32, many = 64;  // commits of a round
   static constexpr std::uint32_t long_memory = 4;                // windows that are wary after one with a violation
 
+  /// The regions that the loop is taken to store to: what its first window has stored to, and the others.
+  static GPUTM_INLINE std::uint32_t stored_so_far(std::uint64_t base, std::uint32_t before, std::uint32_t now) {
+    return (base == 0 ? 0 : before) | now;
+  }
   static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint32_t>(a) : b;
   }
@@ -154,9 +159,9 @@ class loop_plan {
     w.stretch = at_most(left, w.stretch);
     w.clear_table = w.tag + 3 > limits_.tags;
     w.tag = w.clear_table ? 1 : w.tag + 2;
-    w.commits = w.all_commit = w.several = w.repair = w.closing = w.decided = w.cut = w.list = w.from = 0;
+    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.list = w.from = 0;
     w.over = w.over || left == 0;
-    if (!w.over) put(last_tag_, w.tag);  // else nobody clears the table, nor uses the tag
+    if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
     put(s_.dirty_before, w.size);
     put(s_.ran, w.size);
     put(s_.troubled, 0);
@@ -178,6 +183,7 @@ class loop_plan {
     put(s_.now.list, w.list);
     put(s_.now.over, w.over);
     put(s_.now.closing, w.closing);
+    put(s_.now.plain, w.plain);
     put(s_.now.decided, w.decided);
     put(s_.now.cut, w.cut);
     put(s_.now.repair, w.repair);
@@ -186,8 +192,8 @@ class loop_plan {
   }
 
  public:
-  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits, std::uint32_t& last_tag)
-      : s_(s), limits_(limits), last_tag_(last_tag) {}
+  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits, loop_past& past)
+      : s_(s), limits_(limits), past_(past) {}
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
@@ -195,17 +201,19 @@ class loop_plan {
             simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch), simt::plain_load(s.now.commits),
             simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several), simt::plain_load(s.now.clear_table),
             simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),    simt::plain_load(s.now.over),
-            simt::plain_load(s.now.closing),    simt::plain_load(s.now.decided), simt::plain_load(s.now.cut),
-            simt::plain_load(s.now.repair),     simt::plain_load(s.now.from),    simt::plain_load(s.now.number)};
+            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),   simt::plain_load(s.now.decided),
+            simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),
+            simt::plain_load(s.now.number)};
   }
 
-  /// The first window. Nobody knows yet which regions the loop stores to, so all reads are logged. The table holds what
-  /// loops before this one have left.
+  /// The first window. If nobody knows yet which regions the loop stores to, all reads are logged; it is taken to store
+  /// to those of a calm loop before it. The table holds what loops before this one have left.
   GPUTM_INLINE void start() {
     loop_window w;
-    w.size = limits_.first_window;
-    w.tag = simt::plain_load(last_tag_);
-    w.logged = (1u << max_regions) - 1;
+    const std::uint32_t calm = simt::plain_load(past_.calm);
+    w.size = calm != 0 ? limits_.window : limits_.first_window;
+    w.tag = simt::plain_load(past_.tag);
+    w.logged = (calm != 0 ? calm : ~0u) & ((1u << max_regions) - 1);
     put(s_.next_stretch, some);
     begin(w);
   }
@@ -213,11 +221,15 @@ class loop_plan {
   /// decide().
   GPUTM_INLINE void prepare_check() {
     if (simt::plain_load(s_.now.repair) != 0) {
+      put(s_.now.plain, 0);
       set(s_.violated, writer_table::none);
       set(s_.dirty, 0);
-    } else if (get(s_.read_logged) == 0 && get(s_.violated) == writer_table::none && get(s_.last_seen) == 0) {
-      put(s_.now.decided, 1);
-      decide();
+    } else if (get(s_.violated) == writer_table::none && get(s_.last_seen) == 0) {
+      put(s_.now.plain, 1);
+      if (get(s_.read_logged) == 0) {
+        put(s_.now.decided, 1);
+        decide();
+      }
     }
   }
   /// It is known which iterations are in violation: how many of them commit. They count as done.
@@ -230,8 +242,12 @@ class loop_plan {
     put(s_.now.all_commit, commits == size && get(s_.unmarked) == 0);
     put(s_.now.several, get(s_.several));
     const bool over = ended < commits || get(s_.failed) != 0;
+    const bool calm =
+        commits == size && !over && simt::plain_load(s_.troubled) == 0 && simt::plain_load(s_.now.wary) == 0;
+    const std::uint64_t base = simt::plain_load(s_.now.base);
+    put(past_.calm, calm ? loop_past::known | stored_so_far(base, simt::plain_load(s_.now.logged), get(s_.stored)) : 0);
     put(s_.now.over, over);
-    put(s_.now.closing, over || simt::plain_load(s_.now.base) + commits == limits_.iterations);
+    put(s_.now.closing, over || base + commits == limits_.iterations);
     count(s_.counters.rounds, 1);
     count(s_.counters.iterations, commits);
   }
@@ -275,8 +291,7 @@ class loop_plan {
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    // what the first window has stored to is what the loop is taken to
-    w.logged = (w.base == 0 ? 0 : w.logged) | get(s_.stored);
+    w.logged = stored_so_far(w.base, w.logged, get(s_.stored));
     const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;

@@ -7,12 +7,21 @@
 
 namespace gputm::parts {
 
+/// What a loop leaves to the next one of its workspace.
+struct loop_past {
+  std::uint32_t tag;   ///< the last one used
+  std::uint32_t calm;  ///< 0, or, if its last window had no violations, `known` and bit r for each region r stored to
+
+  static constexpr std::uint32_t known = 1u << 31;
+};
+static_assert(max_regions < 32);
+
 /// Trivially copyable; lives in the kernel's parameters. All zero before the first loop that uses it.
 struct table_space {
   void* base = nullptr;
   std::uint64_t* heads = nullptr;  ///< of the lists of writers, one for each entry
-  std::uint32_t* tag = nullptr;    ///< the last one used: a loop goes on after the loop before
-  std::uint32_t slots = 0;         ///< hashed entries, a power of two; 0: an entry for every element, not hashed
+  loop_past* past = nullptr;
+  std::uint32_t slots = 0;  ///< hashed entries, a power of two; 0: an entry for every element, not hashed
   std::uint64_t first[max_regions + 1] =
       {};  ///< not hashed: the entry of a region's element 0; then how many there are
 };

@@ -19,12 +19,6 @@ GPUTM_INLINE constexpr std::uint64_t element_key(std::uint32_t region, std::uint
 GPUTM_INLINE constexpr std::uint32_t region_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
 GPUTM_INLINE constexpr std::uint32_t index_of(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
 
-/// All threads of the grid call it.
-template <class Entry>
-GPUTM_INLINE void clear_entries(Entry* entries, std::uint64_t n) {
-  for (std::uint64_t k = simt::grid_thread_rank(); k < n; k += simt::grid_threads()) entries[k].clear();
-}
-
 /// Entry: 16 bytes whose first member is the key: tag << 36 | element_key. Zero is an entry of no window.
 template <class Entry>
 class tagged_table {
@@ -92,14 +86,17 @@ class tagged_table {
 
  public:
   /// Tags are 1 to this; each window uses two.
-  static constexpr std::uint32_t tags = 4095;
+  static constexpr std::uint32_t tags = 2047;
 
   tagged_table() = default;
   /// `space` outlives it.
   GPUTM_INLINE tagged_table(const table_space& space, std::uint32_t tag) : space_(&space), tag_(tag) {}
 
   /// All threads of the grid call it; a barrier must follow.
-  GPUTM_INLINE void clear() const { clear_entries(static_cast<Entry*>(space_->base), space_->slots); }
+  GPUTM_INLINE void clear() const {
+    Entry* const entries = static_cast<Entry*>(space_->base);
+    for (std::uint64_t k = simt::grid_thread_rank(); k < space_->slots; k += simt::grid_threads()) entries[k].clear();
+  }
 };
 
 }  // namespace gputm::parts

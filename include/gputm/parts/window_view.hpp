@@ -77,16 +77,6 @@ class window_view {
     if (!lists_) return search(key, p, first);
     return listed_below(key, p, [this, key](std::uint32_t q) { return writes(q, key); });
   }
-  /// The same for the first `n` of several elements, where a look at first writers tells: bit i is set if nobody
-  /// below `p` writes element i.
-  template <std::size_t N>
-  GPUTM_INLINE std::uint32_t unwritten_below(const std::uint64_t (&key)[N], std::uint32_t n, std::uint32_t p) const {
-    std::uint32_t first[N], clear = 0;
-    table_.first_writers(key, n, first);
-    GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) clear |= std::uint32_t{first[i] >= p} << i;
-    return clear;
-  }
   /// A guess at it while others execute.
   GPUTM_INLINE std::uint32_t marked_below(std::uint64_t key, std::uint32_t p) const {
     if (table_.first_writer(key) >= p) return memory;

@@ -11,28 +11,31 @@ namespace gputm::speculation {
 /// Options::eager_check: look for lower writers at each load already, in a window that is wary. Options::forwarding:
 /// take the value of one that this block has finished. Both are hints: the check that follows decides. Options::repair:
 /// in a repair, take the value of the last lower writer.
-template <class Options>
+/// Calm: a window's first pass that looks for nobody and lists nothing.
+template <class Options, bool Calm>
 class deferred_access {
   parts::write_buffer writes_;
   const parts::window_view& view_;
-  const std::uint32_t position_, logged_, repair_, window_;
+  parts::writer_marker& marker_;
+  const std::uint32_t position_, logged_, repair_, tag_;
   const bool eager_, lists_;
   std::uint32_t reads_ = 0, stored_ = 0, read_logged_ = 0, read_unlogged_ = 0, forwarded_ = 0;
   std::uint32_t listed_;  // writes that have nodes, of an earlier run or of this one
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
-  bool late_ = false, crowded_ = false, strayed_ = false, several_ = false;
-  parts::writer_table::marking marking_;  // the last one, whose answer may be under way
+  bool late_ = false, crowded_ = false, strayed_ = false;
 
  public:
-  GPUTM_INLINE deferred_access(const parts::window_view& view, std::uint32_t position, const parts::loop_window& w)
+  GPUTM_INLINE deferred_access(const parts::window_view& view, parts::writer_marker& marker, std::uint32_t position,
+                               const parts::loop_window& w)
       : writes_(view.log(position)),
         view_(view),
+        marker_(marker),
         position_(position),
         logged_(w.logged),
-        repair_(w.repair),
-        window_(w.number),
-        eager_(position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))),
-        lists_(Options::repair && w.wary),
+        repair_(Calm ? 0 : w.repair),
+        tag_(w.tag),
+        eager_(!Calm && position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))),
+        lists_(!Calm && Options::repair && w.wary),
         listed_(lists_ && w.repair != 0 && !w.list ? view.listed(position) : 0) {}
 
   template <class T>
@@ -70,9 +73,7 @@ class deferred_access {
       return true;
     }
     if (writes_.full()) return full(parts::overflow_kind::writes);
-    settle();
-    marking_ = view_.table().mark(key, position_);
-    const bool room = marking_.marks != nullptr;
+    const bool room = marker_.mark(key, position_);
     if (lists_ && room) list(key);
     writes_.add(key, value);
     stored_ |= 1u << number;
@@ -89,11 +90,6 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t stored() const { return stored_; }
   GPUTM_INLINE std::uint32_t read_logged() const { return read_logged_; }
   GPUTM_INLINE std::uint32_t read_unlogged() const { return read_unlogged_; }
-  /// After the attempt: whether another position had marked one of these elements before.
-  GPUTM_INLINE bool several() {
-    settle();
-    return several_;
-  }
   /// After the attempt, for the next one.
   GPUTM_INLINE void keep_lists() const {
     if (lists_) view_.set_listed(position_, listed_);
@@ -110,7 +106,6 @@ class deferred_access {
   }
 
  private:
-  GPUTM_INLINE void settle() { several_ |= view_.table().settle(marking_, position_); }
   GPUTM_INLINE bool full(parts::overflow_kind which) {
     overflow_ = which;
     return false;
@@ -154,13 +149,13 @@ class deferred_access {
   /// Whether the log of position `q` is complete, and nobody is writing it.
   GPUTM_INLINE bool readable(std::uint32_t q) const {
     if (repair_ != 0) {  // dirty positions run; what an earlier pass has finished stays as it is
-      const parts::position_status s = view_.log(q).status();
+      const parts::position_status s = view_.log(q).status(tag_);
       if (!s.dirty && s.version < repair_) return true;
     }
     if constexpr (Options::forwarding) {
       if (q % simt::grid_threads() / simt::block_size() != simt::block_rank()) return false;
       const parts::position_status s = view_.log(q).acquire_status();
-      return s.is_of(window_) && s.version == repair_ && !s.dirty;
+      return s.tag == tag_ && s.version == repair_ && !s.dirty;
     }
     return false;
   }

@@ -22,32 +22,35 @@ namespace gputm::speculation {
 template <class Options, class Body>
 class deferred_update : window_thread<Body> {
   using order = simt::order;
-  using access = deferred_access<Options>;
   using base = window_thread<Body>;
   using base::barrier_, base::body_, base::env_, base::hint, base::log, base::plan_, base::w_;
 
   parts::writer_table table_;
   parts::window_view view_;
-  std::uint32_t stored_ = 0, read_logged_ = 0, read_unlogged_ = 0;  // in this pass, by this thread
-  std::uint32_t several_ = 0;                                       // the same: whether an element had a mark already
+  /// What the iterations of a pass have done, those of this thread.
+  struct findings {
+    std::uint32_t stored = 0, read_logged = 0, read_unlogged = 0, several = 0;
+    std::uint64_t executed = 0, forwarded = 0;
+  };
 
   /// Whether every position of a window is executed and checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
 
   /// Runs the iteration at position `p`.
-  GPUTM_INLINE void execute(std::uint32_t p) {
-    access a(view_, p, w_);
+  template <bool Calm>
+  GPUTM_INLINE void execute(std::uint32_t p, parts::writer_marker& marker, findings& f) {
+    using access = deferred_access<Options, Calm>;
+    access a(view_, marker, p, w_);
     iteration<access> it(a, env_.regions, env_.limits.operations);
     const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
-    ++this->executed_;
-    this->forwarded_ += a.forwarded();
-    stored_ |= a.stored();
-    read_logged_ |= a.read_logged();
-    read_unlogged_ |= a.read_unlogged();
-    several_ |= a.several();
+    ++f.executed;
+    f.forwarded += a.forwarded();
+    f.stored |= a.stored();
+    f.read_logged |= a.read_logged();
+    f.read_unlogged |= a.read_unlogged();
     log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0);
     a.keep_lists();
-    finish(p, {w_.number, w_.repair, how == attempt_end::failed, it.last()});
+    finish<Calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
     // relaxed: all these words are read in the serial section behind the phase, or behind that
     if (a.strayed()) simt::atomic(env_.state->unlisted).store(1, order::relaxed);
     if (it.last()) simt::atomic(env_.state->last_seen).store(1, order::relaxed);
@@ -58,13 +61,14 @@ class deferred_update : window_thread<Body> {
     if (how == attempt_end::cancel && a.writes() != 0) simt::atomic(env_.state->unmarked).store(1, order::relaxed);
     if (p == 0 && a.crowded()) simt::atomic(env_.state->alone).store(1, order::relaxed);  // read behind the check
   }
+  template <bool Calm>
   GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
-    if (Options::forwarding && (w_.wary || w_.repair != 0))  // else nobody looks before the barrier
+    if (!Calm && Options::forwarding)  // others look before the barrier
       log(p).publish(s);
-    else
+    else if (!Calm || s.dirty || s.last)
       log(p).set_status(s);
   }
-  GPUTM_INLINE bool is_due(std::uint32_t p) const { return w_.repair == 0 || log(p).status().dirty; }
+  GPUTM_INLINE bool is_due(std::uint32_t p) const { return w_.repair == 0 || log(p).status(w_.tag).dirty; }
 
   /// This thread's first position that is not right yet, or one below.
   GPUTM_INLINE std::uint32_t first_position() const {
@@ -77,72 +81,124 @@ class deferred_update : window_thread<Body> {
     view_.set_listed(p, n);
   }
 
-  GPUTM_INLINE void execute_all() {
-    stored_ = read_logged_ = read_unlogged_ = several_ = 0;
+  template <bool Calm>
+  GPUTM_INLINE findings execute_positions() {
+    findings f;
+    parts::writer_marker marker(view_.table());
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
-      if (is_due(p))
-        execute(p);
+      if (Calm || is_due(p))
+        execute<Calm>(p, marker, f);
       else if (w_.list)
         list_writes(p);
     }
-    // relaxed: read in the serial section behind the phase
-    this->unite_of_all(env_.state->stored, stored_);
-    this->unite_of_all(env_.state->read_logged, read_logged_);
-    this->unite_of_all(env_.state->read_unlogged, read_unlogged_);
-    this->unite_of_all(env_.state->several, several_);
+    f.several = marker.several();
+    return f;
+  }
+  /// Apart from the calm pass, and on a copy, so that this one's registers and the addresses it knows stay what they
+  /// are.
+  static GPUTM_NOINLINE findings execute_warily(deferred_update self) {
+    return self.template execute_positions<false>();
   }
 
-  /// What the check of a position starts from, fetched while the one before it is checked: latencies bound this phase.
-  struct beginning {
-    static constexpr std::uint32_t entries = 4;
-    parts::position_status status;
-    std::uint32_t reads = 0;
-    std::uint64_t entry[entries] = {};
-  };
-  GPUTM_INLINE beginning begin_of(std::uint32_t p) const {
-    beginning b;
-    if (p >= w_.size) return b;
-    const parts::loop_log mine = log(p);
-    b.status = mine.status();
-    b.reads = mine.read_count();
-    mine.fetch_reads(0, b.entry);
-    return b;
+  GPUTM_INLINE void execute_all() {
+    const findings f = w_.wary == 0 && w_.repair == 0 ? execute_positions<true>() : execute_warily(*this);
+    this->executed_ += f.executed;
+    this->forwarded_ += f.forwarded;
+    // relaxed: read in the serial section behind the phase
+    this->unite_of_all(env_.state->stored, f.stored);
+    this->unite_of_all(env_.state->read_logged, f.read_logged);
+    this->unite_of_all(env_.state->read_unlogged, f.read_unlogged);
+    this->unite_of_all(env_.state->several, f.several);
   }
-  /// Whether position `p` has read what the iterations below it leave.
-  GPUTM_INLINE bool reads_hold(std::uint32_t p, beginning& b) const {
-    constexpr std::uint32_t at_once = beginning::entries;
+
+  static constexpr std::uint32_t at_once = 4;  // reads of a position that a check fetches together
+
+  /// Latencies bound the check, so it is a pipeline: while one position is judged, the marks of what the next one has
+  /// read are under way, and the log of the one after it.
+  struct reads_of {
+    std::uint32_t position = 0, count = 0;
+    parts::position_status status;
+    std::uint64_t entry[at_once] = {};
+  };
+  struct marks_of {
+    std::uint32_t position = 0, count = 0;
+    parts::position_status status;
+    std::uint32_t word[at_once] = {};
+    bool memory = true;  // nothing has been forwarded to it
+  };
+  GPUTM_INLINE reads_of fetch_reads(std::uint32_t p) const {
+    reads_of r;
+    r.position = p;
+    if (p >= w_.size || (!repairs() && p >= hint(env_.state->violated))) return r;  // it may not have run
+    const parts::loop_log mine = log(p);
+    r.status = w_.plain ? parts::position_status{w_.tag} : mine.status(w_.tag);
+    r.count = mine.read_count();
+    mine.fetch_reads(0, r.entry);
+    return r;
+  }
+  GPUTM_INLINE marks_of fetch_marks(const reads_of& r) const {
+    marks_of m;
+    m.position = r.position;
+    m.count = r.count;
+    m.status = r.status;
+    std::uint64_t key[at_once];
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < at_once; ++k) {
+      key[k] = parts::loop_log::key_of_read(r.entry[k]);
+      m.memory =
+          m.memory && (k >= r.count || parts::loop_log::source_of_read(r.entry[k]) == parts::window_view::memory);
+    }
+    table_.fetch_first(key, r.count, m.word);
+    return m;
+  }
+  /// Whether a position has read what the iterations below it leave.
+  GPUTM_INLINE bool reads_hold(const marks_of& m) const {
+    bool unwritten = m.memory;
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < at_once; ++k)
+      unwritten = unwritten && (k >= m.count || table_.first_of(m.word[k]) >= m.position);
+    const std::uint32_t from = unwritten ? at_once : 0;
+    return from >= m.count || reads_hold(m.position, from, m.count, m.status);
+  }
+  /// The same for its reads from `i` on, loads overlapping.
+  GPUTM_INLINE bool reads_hold(std::uint32_t p, std::uint32_t i, std::uint32_t count,
+                               const parts::position_status& status) const {
+    std::uint64_t entry[at_once];
+    log(p).fetch_reads(i, entry);
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = 0; i < b.reads; i += at_once) {
+    for (; i < count; i += at_once) {
       std::uint64_t key[at_once];
-      std::uint32_t source[at_once];
+      std::uint32_t source[at_once], word[at_once];
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k) {
-        key[k] = parts::loop_log::key_of_read(b.entry[k]);
-        source[k] = parts::loop_log::source_of_read(b.entry[k]);
+        key[k] = parts::loop_log::key_of_read(entry[k]);
+        source[k] = parts::loop_log::source_of_read(entry[k]);
       }
-      const std::uint32_t n = b.reads - i;
-      if (n > at_once) log(p).fetch_reads(i + at_once, b.entry);
-      const std::uint32_t unwritten = view_.unwritten_below(key, n, p);
+      const std::uint32_t n = count - i;
+      if (n > at_once) log(p).fetch_reads(i + at_once, entry);
+      table_.fetch_first(key, n, word);
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k) {
-        if (k >= n || ((unwritten >> k & 1u) && source[k] == parts::window_view::memory)) continue;
-        if (!read_holds(key[k], source[k], p, b.status.version)) return false;
+        if (k >= n || (table_.first_of(word[k]) >= p && source[k] == parts::window_view::memory)) continue;
+        if (!read_holds(view_, key[k], source[k], p, status.version)) return false;
       }
     }
     return true;
   }
-  GPUTM_NOINLINE bool read_holds(std::uint64_t key, std::uint32_t source, std::uint32_t p,
-                                 std::uint32_t version) const {
-    const std::uint32_t writer = view_.writer_below(key, p);
+  /// Apart, and nothing by reference: what a call takes the address of lies in memory for all of the loop around it.
+  static GPUTM_NOINLINE bool read_holds(parts::window_view view, std::uint64_t key, std::uint32_t source,
+                                        std::uint32_t p, std::uint32_t version) {
+    const std::uint32_t writer = view.writer_below(key, p);
     if (writer != source) return false;
     // it has not run again since `p` has read its log
-    return writer == parts::window_view::memory || log(writer).status().version <= version;
+    return writer == parts::window_view::memory || view.log(writer).status(view.table().tag()).version <= version;
   }
-  GPUTM_INLINE void check(std::uint32_t p, beginning& b, std::uint32_t& dirty) {
-    parts::position_status s = b.status;
-    if (!s.dirty && !reads_hold(p, b)) {
+  GPUTM_INLINE bool check(const marks_of& m) {
+    const std::uint32_t p = m.position;
+    parts::position_status s = m.status;
+    if (!s.dirty && !reads_hold(m)) {
       s.dirty = true;
       log(p).set_status(s);
       this->violate(p, violation::raw);
@@ -151,19 +207,21 @@ class deferred_update : window_thread<Body> {
     } else if (s.last) {
       this->end_at(p);
     }
-    dirty += s.dirty;
+    return s.dirty;
   }
   GPUTM_INLINE void check_all() {
-    std::uint32_t dirty = 0;
+    std::uint32_t dirty = 0, p = first_position();
+    if (p < w_.from) p += simt::grid_threads();
     view_.set_lists(Options::repair && w_.wary && hint(env_.state->unlisted) == 0);
-    std::uint32_t p = first_position();
-    beginning next = begin_of(p);
+    marks_of now = fetch_marks(fetch_reads(p));
+    reads_of next = fetch_reads(p + simt::grid_threads());
     GPUTM_NO_UNROLL
     for (; p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p >= hint(env_.state->violated)) break;
-      beginning mine = next;
-      next = begin_of(p + simt::grid_threads());
-      if (p >= w_.from) check(p, mine, dirty);
+      const marks_of mine = now;
+      now = fetch_marks(next);
+      next = fetch_reads(p + 2 * simt::grid_threads());
+      dirty += check(mine);
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
   }
@@ -192,9 +250,6 @@ class deferred_update : window_thread<Body> {
   /// Every thread of the grid calls it. Commit(environment, window, table, barrier) writes back.
   template <class Commit>
   GPUTM_INLINE void run(const Commit& commit) {
-    // windows are numbered anew: what an earlier loop has left must not look finished
-    for (std::uint32_t p = simt::grid_thread_rank(); p < env_.logs.window; p += simt::grid_threads())
-      log(p).set_status({});
     barrier_.wait([this] { plan_.start(); });
     GPUTM_NO_UNROLL
     while (this->next_window(table_)) {

@@ -56,6 +56,8 @@ class window_thread {
       table = Table(env_.table, w_.tag);
       if (w_.clear_table) {
         table.clear();
+        for (std::uint32_t p = simt::grid_thread_rank(); p < env_.logs.window; p += simt::grid_threads())
+          log(p).set_status({});
         barrier_.wait();
       }
       if (w_.stretch == 0) return true;
@@ -82,7 +84,7 @@ class window_thread {
 
  public:
   GPUTM_INLINE window_thread(const loop_environment& env, const Body& body)
-      : env_(env), body_(body), barrier_(env.state->barrier), plan_(*env.state, env.limits, *env.table.tag) {}
+      : env_(env), body_(body), barrier_(env.state->barrier), plan_(*env.state, env.limits, *env.table.past) {}
 
  private:
   GPUTM_INLINE void run_stretch() {
