@@ -68,7 +68,8 @@ std::vector<setting> bank_settings() {
       real_setting("rot", "0", 0, 100, "percent of transactions that are read-only"),
       whole_setting("rot-reads", "0", 0, max_elements,
                     "accounts that a read-only transaction sums; 0: all, of the client's if sharded"),
-      whole_setting("accounts-per-transaction", "2", 1, most_entries, "accounts that an update touches"),
+      whole_setting("accounts-per-transaction", "2", 1, most_entries, "accounts that an update changes"),
+      whole_setting("update-reads", "0", 0, most_entries, "accounts that an update reads besides"),
       flag_setting("sharded", "every client has accounts of its own: no conflicts"),
       words_per_lock(),
       versions(),
@@ -86,6 +87,7 @@ measurement run_bank(const algorithm_entry& a, const device& d, const point& p, 
   o.rot = p.real("rot");
   o.rot_reads = p.whole("rot-reads");
   o.accounts_per_transaction = p.whole32("accounts-per-transaction");
+  o.update_reads = p.whole32("update-reads");
   o.sharded = p.whole("sharded");
   o.memory = memory_of(p);
   o.reads = std::max(p.whole32("reads"), p.whole32("read-capacity"));

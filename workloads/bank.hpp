@@ -18,7 +18,8 @@ struct bank_options {
   std::uint64_t accounts = 6000;
   double rot = 0;               ///< percent of transactions that are read-only
   std::uint64_t rot_reads = 0;  ///< accounts that one of those reads; 0: all (of the client's, if sharded)
-  std::uint32_t accounts_per_transaction = 2;  ///< of an update
+  std::uint32_t accounts_per_transaction = 2;  ///< that an update changes
+  std::uint32_t update_reads = 0;              ///< accounts that an update reads besides
   bool sharded = false;                        ///< every client has accounts of its own: no conflicts
   std::uint32_t reads = 0, writes = 0;         ///< capacities; 0: what the transactions need
   std::uint64_t seed = 1;
@@ -27,10 +28,10 @@ struct bank_options {
   launch_config launch;
   static constexpr int initial_balance = 1000;
 
+  /// Accounts that an update reads.
+  std::uint64_t read_by_update() const { return std::uint64_t{accounts_per_transaction} + update_reads; }
   /// Accounts that a client of a sharded bank needs.
-  std::uint64_t least_shard() const {
-    return std::max<std::uint64_t>({2, accounts_per_transaction, rot > 0 ? rot_reads : 0});
-  }
+  std::uint64_t least_shard() const { return std::max<std::uint64_t>({2, read_by_update(), rot > 0 ? rot_reads : 0}); }
   /// Accounts of each of so many clients; no two share one. Throws invalid_argument.
   std::uint32_t shard(std::uint64_t clients) const {
     const std::uint64_t least = least_shard();
@@ -81,11 +82,11 @@ struct transfer {
   }
 };
 
-/// Moves money between `count` accounts, pair by pair; an odd one out is rewritten unchanged. They are random ones;
-/// or, where a client has accounts of its own, as many that follow on each other there.
+/// Reads `others` accounts and moves money between `count` more, pair by pair; an odd one out is rewritten unchanged.
+/// They are random ones; or, where a client has accounts of its own, as many that follow on each other there.
 struct many_transfers {
   array<int> balance;
-  std::uint32_t count;
+  std::uint32_t count, others;
   std::uint32_t first, shard;  ///< shard 0: the whole bank
   GPUTM_INLINE std::uint32_t account(std::uint64_t seed, std::uint32_t k) const {
     if (shard == 0) return static_cast<std::uint32_t>((mix(seed + k) >> 32) * balance.size() >> 32);
@@ -94,6 +95,7 @@ struct many_transfers {
   }
   template <Transaction Tx>
   GPUTM_FN outcome operator()(Tx& tx, std::uint64_t seed) const {
+    for (std::uint32_t k = count; k < count + others; ++k) GPUTM_TRY(tx.load(balance[account(seed, k)]));
     for (std::uint32_t k = 0; k < count; ++k) {
       const int change = k + 1 == count && count % 2 == 1 ? 0 : k % 2 == 0 ? -1 : 1;
       const auto a = balance[account(seed, k)];
@@ -104,7 +106,7 @@ struct many_transfers {
   }
   template <class Touch>
   GPUTM_FN void footprint(Touch& touch, std::uint64_t seed) const {
-    for (std::uint32_t k = 0; k < count; ++k) touch(balance[account(seed, k)]);
+    for (std::uint32_t k = 0; k < count + others; ++k) touch(balance[account(seed, k)]);
   }
 };
 
@@ -165,7 +167,7 @@ struct bank_tally {
 
 /// The kernel: each client runs its share of the mix. The kind is drawn for a warp, so that lanes run the
 /// same kind, and by error diffusion, so that the share is exact in every stretch of a warp's work.
-/// Pair: updates touch two accounts. Audits: there are read-only transactions.
+/// Pair: updates touch two accounts, no more. Audits: there are read-only transactions.
 template <bool Pair, bool Audits>
 struct bank_client {
   static constexpr unsigned inline_entries = 2;
@@ -173,7 +175,7 @@ struct bank_client {
   std::uint64_t transactions;  // in total; 0: until the time is over
   std::uint64_t duration_ns;
   std::uint64_t seed;
-  std::uint32_t rot_ppm, rot_reads, per_transaction;
+  std::uint32_t rot_ppm, rot_reads, per_transaction, update_reads;
   std::uint32_t shard;  // accounts of each client; 0: all clients have all
   bank_tally* tally;
 
@@ -241,7 +243,7 @@ struct bank_client {
                               transfer{balance});
     else
       (void)ctx.transact_each(simt::full_mask, count, seed_source{random},
-                              many_transfers{balance, per_transaction, first, shard});
+                              many_transfers{balance, per_transaction, update_reads, first, shard});
   }
 };
 
@@ -258,7 +260,7 @@ class bank {
     check_bank(o);
     if (o.rot_reads == 0 && !o.sharded) o.rot_reads = o.accounts;
     const bool logs_audits = o.rot > 0 && A::traits.logs_read_only;
-    const std::uint64_t reads = std::max<std::uint64_t>(logs_audits ? o.rot_reads : 0, o.accounts_per_transaction);
+    const std::uint64_t reads = std::max<std::uint64_t>(logs_audits ? o.rot_reads : 0, o.read_by_update());
     o.launch.capacity.reads = o.reads ? o.reads : static_cast<std::uint32_t>(std::min<std::uint64_t>(reads, 1u << 22));
     o.launch.capacity.writes = o.writes ? o.writes : o.accounts_per_transaction;
     return o;
@@ -273,7 +275,8 @@ class bank {
         tally_(d, sizeof(bank_tally)) {}
 
   measurement run() {
-    if (o_.accounts_per_transaction == 2) return o_.rot > 0 ? run_as<true, true>() : run_as<true, false>();
+    if (o_.accounts_per_transaction == 2 && o_.update_reads == 0)
+      return o_.rot > 0 ? run_as<true, true>() : run_as<true, false>();
     return o_.rot > 0 ? run_as<false, true>() : run_as<false, false>();
   }
 
@@ -296,6 +299,7 @@ class bank {
                                            std::max(1u, static_cast<std::uint32_t>(o_.rot * 10'000 + 0.5)),
                                            rot_reads,
                                            o_.accounts_per_transaction,
+                                           o_.update_reads,
                                            shard,
                                            tally_.as<bank_tally>()};
     memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());

@@ -21,6 +21,7 @@ __attribute__((transaction_pure, noinline)) void count_attempt() { ++attempts_he
 /// What one worker did; on a cache line of its own.
 struct alignas(64) tally {
   std::uint64_t commits = 0, attempts = 0, audits = 0, audit_attempts = 0, checked = 0, wrong = 0;
+  std::int64_t seen = 0;  // what updates only read, so that it is read
 };
 
 class worker {
@@ -63,7 +64,7 @@ class worker {
  private:
   void update() {
     ++t_.commits;
-    if (o_.accounts_per_transaction != 2) return many_transfers();
+    if (o_.accounts_per_transaction != 2 || o_.update_reads != 0) return many_transfers();
     std::uint32_t from = random_.below(shard_), to = random_.below(shard_ - 1);
     to += to >= from;
     from += first_;
@@ -78,7 +79,8 @@ class worker {
   }
   void many_transfers() {
     const std::uint32_t count = o_.accounts_per_transaction;
-    std::vector<std::uint32_t> accounts(count);
+    std::vector<std::uint32_t> accounts(o_.read_by_update());
+    const auto all = static_cast<std::uint32_t>(accounts.size());
     if (o_.sharded) {  // as many that follow on each other
       std::uint32_t at = random_.below(shard_);
       for (std::uint32_t& a : accounts) {
@@ -90,11 +92,15 @@ class worker {
     }
     const std::uint32_t* at = accounts.data();
     int* balance = balance_;
+    int seen = 0;
     __transaction_atomic {
       count_attempt();
+      seen = 0;
+      for (std::uint32_t k = count; k < all; ++k) seen |= balance[at[k]];
       for (std::uint32_t k = 0; k < count; ++k)
         balance[at[k]] += k + 1 == count && count % 2 == 1 ? 0 : k % 2 == 0 ? -1 : 1;
     }
+    t_.seen += seen;
   }
   void audit() {
     ++t_.commits;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <type_traits>
 
 #include "bank.hpp"
 #include "gputm/algorithm/csmv.hpp"
@@ -56,6 +57,18 @@ TYPED_TEST(sharded_bank, many_accounts_in_a_transaction) {
     expect_audits(m);
   }
 }
+TYPED_TEST(sharded_bank, updates_that_read_more_than_they_change) {
+  bank_options o = sharded(16 * 20, 50, 0);
+  o.update_reads = 18;
+  const measurement m = bank<TypeParam>(host_device(), o).run();
+  EXPECT_EQ(m.stats[abort_reason::read_conflict], 0u);
+  EXPECT_EQ(m.stats.commits, 4000u);
+  expect_audits(m);
+  if (std::is_same_v<TypeParam, algorithm::locks>) return;  // it has no log of reads
+  o.rot = 0;
+  o.reads = 10;
+  EXPECT_THROW(bank<TypeParam>(host_device(), o).run(), capacity_exceeded);
+}
 TEST(sharded_banks, of_csmv_abort_for_room_only) {
   const measurement m = bank<algorithm::csmv_sh>(host_device(), sharded(16 * 20, 50, 20)).run();
   EXPECT_EQ(m.stats[abort_reason::read_conflict], 0u);
@@ -86,6 +99,9 @@ TEST(sharded_banks, clients_must_have_accounts) {
   bank_options wide = sharded(16 * 20, 0, 0);
   wide.accounts_per_transaction = 21;
   EXPECT_NE(refusal(wide).find("room for 15 clients with 21 accounts"), std::string::npos);
+  wide.accounts_per_transaction = 2;
+  wide.update_reads = 19;
+  EXPECT_NE(refusal(wide).find("room for 15 clients with 21 accounts"), std::string::npos);
 }
 TEST(sharded_banks, a_grid_of_gputms_choice_fits) {
   for (const std::uint64_t accounts : {2, 7, 100, 6000})
@@ -106,6 +122,9 @@ TEST(sharded_banks, of_libitm) {
   if (!has_libitm()) GTEST_SKIP() << "this build has no libitm";
   expect_audits(run_libitm_bank(sharded(40, 50, 20), 2));
   expect_audits(run_libitm_bank(sharded(40, 50, 0), 2));
+  bank_options more = sharded(40, 50, 0);
+  more.update_reads = 18;
+  expect_audits(run_libitm_bank(more, 2));
   EXPECT_THROW(run_libitm_bank(sharded(39, 50, 20), 2), invalid_argument);
 }
 
