@@ -60,13 +60,17 @@ TYPED_TEST_P(memcached_of, locks_of_many_words) {
 }
 TYPED_TEST_P(memcached_of, by_time_and_again) {
   memcached_options o = this->options(256, 8, 90, 0);
-  o.amount.seconds = 0.05;
-  memcached<TypeParam> cache(host_device(), o);
-  for (int k = 0; k < 2; ++k) {
-    const measurement m = cache.run();
-    EXPECT_TRUE(m.ok) << m.invariant;
-    EXPECT_GE(m.seconds, 0.05);
-    EXPECT_GT(m.stats.read_only_commits, 0u);
+  for (o.amount.seconds = 0.05;; o.amount.seconds *= 10) {
+    memcached<TypeParam> cache(host_device(), o);
+    bool gets = true;
+    for (int k = 0; k < 2; ++k) {
+      const measurement m = cache.run();
+      EXPECT_TRUE(m.ok) << m.invariant;
+      EXPECT_GE(m.seconds, o.amount.seconds);
+      gets = gets && m.stats.read_only_commits > 0;
+    }
+    if (gets) return;
+    ASSERT_LT(o.amount.seconds, 5) << "no GET in so many seconds";  // in fewer a busy machine may run none
   }
 }
 TYPED_TEST_P(memcached_of, gets_return_what_a_sequential_cache_does) {
