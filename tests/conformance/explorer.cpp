@@ -12,13 +12,14 @@ struct explorer::backend final : gputm::backend {
   host::executor executor;
   host::report last;
   std::uint64_t steps = 0;
-  std::size_t live = 0;
+  std::size_t live = 0, shared_bytes = 0;
 
   device_kind kind() const override { return device_kind::host; }
   std::string name() const override { return "host, exploring"; }
   std::uint32_t multiprocessors() const override { return 1; }
   std::uint32_t warp_width() const override { return config.warp_width; }
   std::uint32_t max_resident_blocks() const override { return 64; }
+  std::size_t shared_bytes_of_block() const override { return shared_bytes; }
   void* allocate(std::size_t bytes) override {
     void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (!p) throw out_of_memory("no " + std::to_string(bytes) + " bytes left");
@@ -65,6 +66,8 @@ search_result explorer::search(void (*property)(const venue&), std::uint64_t see
     venue v{device(backend_), base.weak_memory ? mode::weak : mode::explore};
     v.seed = backend_->config.seed;
     v.round = i;
+    backend_->shared_bytes = 227 * 1024;
+    v.shared_bytes = &backend_->shared_bytes;
     v.fair = backend_->config.schedule != host::scheduler::pct;
     try {
       property(v);

@@ -37,6 +37,54 @@ void no_write_skew(const venue& v) {
     require_equal(after[2 * p] + after[2 * p + 1], 1u, "write skew: words of a pair that stayed set");
 }
 
+/// An election: who finds that nobody has voted, votes. Serially each has one voter.
+struct elect {
+  static constexpr std::uint32_t words_each = 20, voters = 3;
+  array<std::uint32_t> words;
+  GPUTM_FN std::uint32_t first(std::uint32_t in) const { return in / voters * words_each; }
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t in) const {
+    for (std::uint32_t i = 0; i < words_each; ++i) touch(words[first(in) + i]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
+    std::uint32_t votes = 0;
+    for (std::uint32_t i = 0; i < words_each; ++i) {
+      GPUTM_TRY(std::uint32_t vote, tx.load(words[first(in) + i]));
+      votes += vote;
+    }
+    if (votes != 0) return gputm::cancel;
+    GPUTM_TRY(tx.store(words[first(in) + words_each - 1 - in % voters], 1u));
+    return gputm::commit;
+  }
+};
+
+/// Write skew among transactions that read much: what decides about them does not fit where few would.
+template <class A>
+void no_write_skew_of_long_transactions(const venue& v) {
+  const std::uint32_t elections = v.amount<A>(4u, 2000u, 20'000u);
+  std::vector<std::uint32_t> inputs;
+  for (std::uint32_t voter = 0; voter < elect::voters; ++voter)  // in another warp each
+    for (std::uint32_t e = 0; e < elections; ++e) inputs.push_back(e * elect::voters + voter);
+  launch_config c = v.shape();
+  if (v.exploring()) {
+    c.blocks = 2;
+    c.threads = 4;
+  }
+  // where servers have tables, they are small ones; one of csmv_rounds has a list besides
+  if (v.shared_bytes) *v.shared_bytes = std::string(A::name) == "csmv_rounds" ? 9000 : 3000;
+  scene<A> on(v);
+  auto words = on.tm.template allocate<std::uint32_t>(elections * elect::words_each);
+  const auto done = run(on.s, on.tm, inputs, elect{words}, {.reads = elect::words_each, .writes = 1}, c);
+  require_equal(done.stats.commits, elections, "commits");
+  const auto after = on.tm.read(on.s, words);
+  for (std::uint32_t e = 0; e < elections; ++e) {
+    std::uint32_t votes = 0;
+    for (std::uint32_t i = 0; i < elect::words_each; ++i) votes += after[e * elect::words_each + i];
+    require_equal(votes, 1u, "votes of an election");
+  }
+}
+
 struct increment {
   array<std::uint32_t> words;
   using result_type = std::uint32_t;

@@ -43,6 +43,7 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(transfers_conserve_the_total),
       GPUTM_PROPERTY(auditors_see_the_total),
       GPUTM_PROPERTY(no_write_skew),
+      GPUTM_PROPERTY(no_write_skew_of_long_transactions, 500),
       GPUTM_PROPERTY(no_lost_update),
       GPUTM_PROPERTY(no_lost_update_in_a_row),
       GPUTM_PROPERTY(no_lost_update_of_several_warps, 1000),

@@ -72,7 +72,8 @@ struct venue {
   mode how;
   std::uint64_t seed = 1;  ///< of the inputs
   std::uint64_t round = 0;
-  bool fair = true;  ///< every thread runs again and again; not so under PCT
+  bool fair = true;                     ///< every thread runs again and again; not so under PCT
+  std::size_t* shared_bytes = nullptr;  ///< exploring: of a block, at most; for this schedule a property may change it
 
   bool exploring() const { return how == mode::explore || how == mode::weak; }
   /// A size for this mode.

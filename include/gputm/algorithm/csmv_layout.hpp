@@ -54,8 +54,8 @@ struct csmv_layout {
     return {reinterpret_cast<std::uint64_t*>(launch_memory), s.client_warps(), s.warp_width, text_words(c)};
   }
   // Shared memory before the record: {how the warps share the work, for each of its warps a desk {table of keys, copies
-  // of a batch's letters}}. The desks take at most half of what a block can have, the copies three quarters of that:
-  // else there are none, and tables for smaller batches.
+  // of a batch's letters}}. The desks take half of what a block can have, or little more, the copies three quarters of
+  // that: else there are none, and smaller tables.
   static GPUTM_INLINE constexpr std::size_t desk_limit(const launch_shape& s) {
     return s.shared_limit / 2 / s.warps_in_block();
   }
@@ -67,7 +67,8 @@ struct csmv_layout {
   static GPUTM_INLINE constexpr std::uint32_t table_slots(const parts::log_capacity& c, const launch_shape& s) {
     if (!collaborates) return 0;
     std::uint32_t slots = parts::key_table::slots_for(s.warp_width, c.locks());
-    while (slots > 8 && parts::key_table::bytes(slots) + copies_bytes(c, s) > desk_limit(s)) slots /= 2;
+    const std::uint32_t least = parts::key_table::slots_for(s.warp_width, 1);  // room for a key of each transaction
+    while (slots > least && parts::key_table::bytes(slots) + copies_bytes(c, s) > desk_limit(s)) slots /= 2;
     return slots;
   }
   static GPUTM_INLINE constexpr std::size_t desk_bytes(const parts::log_capacity& c, const launch_shape& s) {

@@ -22,6 +22,7 @@ template <class Layout>
 class csmv_partitioned_server : csmv_server<Layout> {
   using base = csmv_server<Layout>;
   using base::all;
+  using typename base::batch_keys;
   using typename base::fates;
   using team = parts::server_team;
 
@@ -67,10 +68,10 @@ class csmv_partitioned_server : csmv_server<Layout> {
     fates f{batch};
     this->take_copies(s.warp, batch);
     std::uint64_t checked = 0;
-    const parts::key_table table = this->gather(s.warp, batch, checked);
+    const batch_keys keys = this->gather(s.warp, batch, checked);
     GPUTM_NO_UNROLL
     while (!s.decided) {
-      this->validate(table, s.warp, f, checked, s.last);
+      this->validate(keys, s.warp, f, checked, s.last);
       checked = checked > s.last ? checked : s.last;
       if (leads) {
         s = agree(s, f);

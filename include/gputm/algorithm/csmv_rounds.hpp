@@ -22,6 +22,7 @@ template <class Layout>
 class csmv_rounds_server : csmv_server<Layout> {
   using base = csmv_server<Layout>;
   using base::all;
+  using typename base::batch_keys;
   using typename base::fates;
   using watch = parts::batch_watch;
 
@@ -82,8 +83,8 @@ class csmv_rounds_server : csmv_server<Layout> {
     this->take_copies(warp, f.live);
     if (f.live == 0) return f;
     std::uint64_t oldest = 0;
-    const parts::key_table table = this->gather(warp, f.live, oldest);
-    this->validate(table, warp, f, checked > oldest ? checked : oldest, last);
+    const batch_keys keys = this->gather(warp, f.live, oldest);
+    this->validate(keys, warp, f, checked > oldest ? checked : oldest, last);
     return f;
   }
   GPUTM_INLINE void look_at(std::uint32_t i, std::uint64_t checked, std::uint64_t last) const {

@@ -2,8 +2,8 @@
 //
 // Collaborative validation in the thesis (algorithm 2) takes one transaction after another, and spreads the entries
 // that it must be held against over the lanes. Here the lanes first put the keys of the whole batch into a table in
-// shared memory, and then hold each entry once against all of the batch; where the keys are too many for the table,
-// the thesis' way.
+// shared memory, and then hold each entry once against all of the batch. Keys that are too many for the table take
+// turns in it.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +41,11 @@ class csmv_server {
       live &= ~(conflicts | gone);
       overwritten |= gone;
     }
+  };
+  /// The keys of a batch: all of them are in the table; or, if they are too many, some of each transaction at a time.
+  struct batch_keys {
+    parts::key_table table;
+    std::uint32_t longest = 0;  // most keys of a transaction, where they take turns
   };
 
  public:
@@ -85,10 +90,10 @@ class csmv_server {
     take_copies(warp, batch);
     fates f{batch};
     std::uint64_t checked = 0, last;  // the live ones have been held against the entries up to `checked`
-    const parts::key_table table = Layout::collaborates ? gather(warp, batch, checked) : table_.for_keys(0);
+    const batch_keys keys = Layout::collaborates ? gather(warp, batch, checked) : batch_keys{table_};
     do {
       last = simt::shfl(all, record_.last(), 0);
-      validate(table, warp, f, checked, last);
+      validate(keys, warp, f, checked, last);
       checked = checked > last ? checked : last;
     } while (f.live != 0 && !reserve(last, simt::count(f.live)));
     simt::sync_warp(all);  // the release fences of all lanes in fill() cover the CAS of the one that took the places
@@ -148,39 +153,66 @@ class csmv_server {
 
   /// Holds the live ones against the commits after `checked` and their snapshots, up to `last`. The functions below
   /// count in places of the record.
-  GPUTM_INLINE void validate(const parts::key_table& table, std::uint32_t warp, fates& f, std::uint64_t checked,
+  GPUTM_INLINE void validate(const batch_keys& keys, std::uint32_t warp, fates& f, std::uint64_t checked,
                              std::uint64_t last) const {
     const std::uint64_t from = record_.place(checked), to = record_.place(last);
     if constexpr (!Layout::collaborates)
       validate_apart(warp, f, from, to);
-    else if (table.usable())
-      validate_batch(table, warp, f, from, to);
     else
-      validate_together(warp, f, from, to);
+      validate_by_table(keys, warp, f, from, to);
   }
 
   // ---- collaborative validation of a batch at a time
-  /// Puts the keys of the batch into a table, without slots if they do not fit; `oldest`: of its snapshots.
-  GPUTM_INLINE parts::key_table gather(std::uint32_t warp, simt::mask_t batch, std::uint64_t& oldest) const {
-    std::uint32_t keys = 0;
+  /// Puts the keys of the batch into a table, if they fit; `oldest`: of its snapshots.
+  GPUTM_INLINE batch_keys gather(std::uint32_t warp, simt::mask_t batch, std::uint64_t& oldest) const {
+    std::uint32_t keys = 0, longest = 0;
     std::uint64_t first = ~std::uint64_t{0};
     each_of(batch, [&](std::uint32_t t) {
       const parts::letter l = text_of(warp, t);
       keys += l.keys();
+      longest = longest > l.keys() ? longest : l.keys();
       if (l.snapshot() < first) first = l.snapshot();
     });
-    keys = simt::reduce_unordered(all, keys, [](std::uint32_t a, std::uint32_t b) { return a + b; });
-    const parts::key_table table = table_.for_keys(keys);
-    if (!table.usable()) return table;
     oldest = simt::reduce_unordered(all, first, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
+    keys = simt::reduce_unordered(all, keys, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+    if (keys > table_.room())
+      return {table_,
+              simt::reduce_unordered(all, longest, [](std::uint32_t a, std::uint32_t b) { return a > b ? a : b; })};
+    const parts::key_table table = table_.for_keys(keys);
+    put(table, warp, batch, 0, longest);
+    return {table};
+  }
+  /// Fills a table with `n` keys of each of `some`, from number `first` on.
+  GPUTM_INLINE void put(const parts::key_table& table, std::uint32_t warp, simt::mask_t some, std::uint32_t first,
+                        std::uint32_t n) const {
     table.clear(simt::lane(), lanes_);
     simt::sync_warp(all);
-    each_of(batch, [&](std::uint32_t t) {
+    each_of(some, [&](std::uint32_t t) {
       const parts::letter l = text_of(warp, t);
-      for (std::uint32_t i = 0; i < l.keys(); ++i) table.add(l.read(i), t);
+      const std::uint32_t keys = l.keys(), end = keys < first + n ? keys : first + n;
+      constexpr unsigned at_once = 4;
+      for (std::uint32_t i = first; i < end; i += at_once) {
+        std::uint64_t some[at_once];
+        l.read_some(i, end, some);
+        for (unsigned k = 0; k < at_once && i + k < end; ++k) table.add(some[k], t);
+      }
     });
     simt::sync_warp(all);
-    return table;
+  }
+  GPUTM_INLINE void validate_by_table(const batch_keys& keys, std::uint32_t warp, fates& f, std::uint64_t checked,
+                                      std::uint64_t last) const {
+    if (last <= checked || f.live == 0) return;
+    std::uint32_t first = 0;
+    GPUTM_NO_UNROLL
+    do {
+      if (keys.longest != 0) {  // there is room for one of each at least: csmv_layout::table_slots()
+        const std::uint32_t n = keys.table.room() / simt::count(f.live);
+        simt::sync_warp(all);  // lanes that still look for the keys before them
+        put(keys.table, warp, f.live, first, n);
+        first += n;
+      }
+      validate_batch(keys.table, warp, f, checked, last);
+    } while (first < keys.longest && f.live != 0);
   }
   /// Calls visit(t) for this lane's transactions among `batch`.
   template <class Visit>
@@ -200,7 +232,6 @@ class csmv_server {
   /// here, so there is one before, and one after all of it.
   GPUTM_INLINE void validate_batch(const parts::key_table& table, std::uint32_t warp, fates& f, std::uint64_t checked,
                                    std::uint64_t last) const {
-    if (last <= checked) return;
     simt::mask_t gone = 0, conflict = 0;
     if (last - checked > record_.entries()) {
       checked = last - record_.entries();
@@ -237,17 +268,8 @@ class csmv_server {
     return older(warp, hit & live, place);
   }
 
-  // ---- algorithm 2: one transaction after another, its entries spread over the lanes
-  GPUTM_INLINE void validate_together(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
-    record_.prepare(last, simt::lane(), lanes_);
-    for (simt::mask_t rest = f.live; rest != 0; rest &= rest - 1) {
-      const std::uint32_t t = simt::lowest(rest);
-      const found mine = hold(text_of(warp, t), checked, last, simt::lane(), lanes_);
-      const bool gone = simt::any(all, mine == found::overwritten), conflict = simt::any(all, mine == found::conflict);
-      f.end(simt::mask_t{conflict} << t, simt::mask_t{gone} << t);
-    }
-  }
-  /// Without collaboration: each lane has transactions of its own.
+  // ---- algorithm 2 without collaboration
+  /// Each lane has transactions of its own.
   GPUTM_INLINE void validate_apart(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
     decide_apart(f, [&](std::uint32_t t) { return hold(text_of(warp, t), checked, last, 0, 1); });
   }

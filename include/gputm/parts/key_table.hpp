@@ -36,8 +36,8 @@ class key_table {
   }
 
  public:
-  /// Slots for batches of `width` transactions with up to `keys` keys each; beyond the limit batches with many keys
-  /// do not fit.
+  /// Slots for batches of `width` transactions with up to `keys` keys each; beyond the limit the keys of a batch take
+  /// turns.
   static GPUTM_INLINE constexpr std::uint32_t slots_for(std::uint32_t width, std::uint32_t keys) {
     std::uint32_t slots = 8;
     while (slots < 2 * std::uint64_t{width} * keys && slots < 512) slots *= 2;
@@ -53,15 +53,14 @@ class key_table {
         bitmap_(owners_ + slots),
         slots_(slots) {}
 
-  /// The part of it that one batch of `keys` keys uses, so that no more than that has to be cleared; without slots if
-  /// they do not fit.
+  /// Keys that it holds at most.
+  GPUTM_INLINE std::uint32_t room() const { return slots_ / 2; }
+  /// The part of it that one batch of `keys` keys uses, which fit, so that no more than that has to be cleared.
   GPUTM_INLINE key_table for_keys(std::uint32_t keys) const {
     key_table part = *this;
-    for (part.slots_ = 8; part.slots_ < 2 * std::uint64_t{keys} && part.slots_ < slots_;) part.slots_ *= 2;
-    if (part.slots_ < 2 * std::uint64_t{keys} || part.slots_ > slots_) part.slots_ = 0;
+    for (part.slots_ = 8; part.slots_ < 2 * keys;) part.slots_ *= 2;
     return part;
   }
-  GPUTM_INLINE bool usable() const { return slots_ != 0; }
 
   /// All of `lanes` lanes of the warp call it; then sync_warp. Relaxed, here and below: that orders it.
   GPUTM_INLINE void clear(std::uint32_t lane, std::uint32_t lanes) const {
