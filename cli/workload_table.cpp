@@ -70,6 +70,7 @@ std::vector<setting> bank_settings() {
                     "accounts that a read-only transaction sums; 0: all, of the client's if sharded"),
       whole_setting("accounts-per-transaction", "2", 1, most_entries, "accounts that an update changes"),
       whole_setting("update-reads", "0", 0, most_entries, "accounts that an update reads besides"),
+      whole_setting("update-writes", "0", 0, most_entries, "accounts that an update overwrites besides; even"),
       flag_setting("sharded", "every client has accounts of its own: no conflicts"),
       words_per_lock(),
       versions(),
@@ -88,6 +89,7 @@ measurement run_bank(const algorithm_entry& a, const device& d, const point& p, 
   o.rot_reads = p.whole("rot-reads");
   o.accounts_per_transaction = p.whole32("accounts-per-transaction");
   o.update_reads = p.whole32("update-reads");
+  o.update_writes = p.whole32("update-writes");
   o.sharded = p.whole("sharded");
   o.memory = memory_of(p);
   o.reads = std::max(p.whole32("reads"), p.whole32("read-capacity"));

@@ -20,6 +20,7 @@ struct bank_options {
   std::uint64_t rot_reads = 0;  ///< accounts that one of those reads; 0: all (of the client's, if sharded)
   std::uint32_t accounts_per_transaction = 2;  ///< that an update changes
   std::uint32_t update_reads = 0;              ///< accounts that an update reads besides
+  std::uint32_t update_writes = 0;             ///< accounts that an update overwrites besides, unread; even
   bool sharded = false;                        ///< every client has accounts of its own: no conflicts
   std::uint32_t reads = 0, writes = 0;         ///< capacities; 0: what the transactions need
   std::uint64_t seed = 1;
@@ -30,8 +31,15 @@ struct bank_options {
 
   /// Accounts that an update reads.
   std::uint64_t read_by_update() const { return std::uint64_t{accounts_per_transaction} + update_reads; }
+  std::uint64_t least_kept() const { return sharded ? std::max<std::uint64_t>(2, read_by_update()) : 2; }
   /// Accounts that a client of a sharded bank needs.
-  std::uint64_t least_shard() const { return std::max<std::uint64_t>({2, read_by_update(), rot > 0 ? rot_reads : 0}); }
+  std::uint64_t least_shard() const { return std::max(least_kept() + update_writes, rot > 0 ? rot_reads : 0); }
+  /// Of so many accounts, a client's or the bank's, how many are overwritten and nothing else: those at the end.
+  std::uint32_t reserved(std::uint64_t n) const {
+    if (update_writes == 0) return 0;
+    const std::uint64_t half = std::min(n / 2, n - std::min(n, least_kept()));
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(sharded ? update_writes : 2, half / 2 * 2));
+  }
   /// Accounts of each of so many clients; no two share one. Throws invalid_argument.
   std::uint32_t shard(std::uint64_t clients) const {
     const std::uint64_t least = least_shard();
@@ -54,6 +62,12 @@ inline void check_bank(const bank_options& o) {
   if (!(o.rot >= 0 && o.rot <= 100))
     throw invalid_argument("read-only share of " + std::to_string(o.rot) + " percent: it must be from 0 to 100");
   if (o.accounts_per_transaction == 0) throw invalid_argument("0 accounts in a transaction: it takes at least 1");
+  if (o.update_writes % 2 != 0)
+    throw invalid_argument(std::to_string(o.update_writes) +
+                           " accounts that an update overwrites: it must be even, since they go by pairs");
+  if (o.update_writes != 0 && o.accounts < 4)
+    throw invalid_argument("a bank of " + std::to_string(o.accounts) +
+                           " accounts: those that updates overwrite are 2 at least, and others 2");
   if (o.rot_reads > o.accounts)
     throw invalid_argument("read-only transactions of " + std::to_string(o.rot_reads) + " accounts in a bank of " +
                            std::to_string(o.accounts));
@@ -83,15 +97,24 @@ struct transfer {
 };
 
 /// Reads `others` accounts and moves money between `count` more, pair by pair; an odd one out is rewritten unchanged.
-/// They are random ones; or, where a client has accounts of its own, as many that follow on each other there.
+/// They are random ones; or, where a client has accounts of its own, as many that follow on each other there. Then
+/// overwrites pairs of the reserved accounts: nobody reads those in an update, and the sum of a pair stays what it was.
 struct many_transfers {
   array<int> balance;
-  std::uint32_t count, others;
+  std::uint32_t count, others, overwritten;
   std::uint32_t first, shard;  ///< shard 0: the whole bank
+  std::uint32_t reserved;      ///< accounts at the end of these
+  GPUTM_INLINE std::uint32_t kept() const { return (shard == 0 ? balance.size() : shard) - reserved; }
   GPUTM_INLINE std::uint32_t account(std::uint64_t seed, std::uint32_t k) const {
-    if (shard == 0) return static_cast<std::uint32_t>((mix(seed + k) >> 32) * balance.size() >> 32);
-    const std::uint32_t at = static_cast<std::uint32_t>((seed >> 32) * shard >> 32) + k;
-    return first + (at < shard ? at : at - shard);
+    if (shard == 0) return static_cast<std::uint32_t>((mix(seed + k) >> 32) * kept() >> 32);
+    const std::uint32_t at = static_cast<std::uint32_t>((seed >> 32) * kept() >> 32) + k;
+    return first + (at < kept() ? at : at - kept());
+  }
+  /// The first one of a pair.
+  GPUTM_INLINE std::uint32_t reserved_account(std::uint64_t seed, std::uint32_t pair) const {
+    const std::uint32_t pairs = reserved / 2;
+    const auto at = static_cast<std::uint32_t>((mix(~seed + (shard == 0 ? pair : 0)) >> 32) * pairs >> 32);
+    return first + kept() + 2 * (shard == 0 ? at : (at + pair) % pairs);
   }
   template <Transaction Tx>
   GPUTM_FN outcome operator()(Tx& tx, std::uint64_t seed) const {
@@ -102,11 +125,18 @@ struct many_transfers {
       GPUTM_TRY(int value, tx.load(a));
       GPUTM_TRY(tx.store(a, value + change));
     }
+    for (std::uint32_t k = 0; k < overwritten / 2; ++k) {
+      const std::uint32_t a = reserved_account(seed, k);
+      const int change = static_cast<int>((seed + k) % 256);
+      GPUTM_TRY(tx.store(balance[a], bank_options::initial_balance - change));
+      GPUTM_TRY(tx.store(balance[a + 1], bank_options::initial_balance + change));
+    }
     return commit;
   }
   template <class Touch>
   GPUTM_FN void footprint(Touch& touch, std::uint64_t seed) const {
     for (std::uint32_t k = 0; k < count + others; ++k) touch(balance[account(seed, k)]);
+    for (std::uint32_t k = 0; k < overwritten; ++k) touch(balance[reserved_account(seed, k / 2) + k % 2]);
   }
 };
 
@@ -175,8 +205,9 @@ struct bank_client {
   std::uint64_t transactions;  // in total; 0: until the time is over
   std::uint64_t duration_ns;
   std::uint64_t seed;
-  std::uint32_t rot_ppm, rot_reads, per_transaction, update_reads;
-  std::uint32_t shard;  // accounts of each client; 0: all clients have all
+  std::uint32_t rot_ppm, rot_reads, per_transaction, update_reads, update_writes;
+  std::uint32_t shard;     // accounts of each client; 0: all clients have all
+  std::uint32_t reserved;  // of these
   bank_tally* tally;
 
   template <class Context>
@@ -242,8 +273,9 @@ struct bank_client {
       (void)ctx.transact_each(simt::full_mask, count, order_source{first, shard ? shard : balance.size(), random},
                               transfer{balance});
     else
-      (void)ctx.transact_each(simt::full_mask, count, seed_source{random},
-                              many_transfers{balance, per_transaction, update_reads, first, shard});
+      (void)ctx.transact_each(
+          simt::full_mask, count, seed_source{random},
+          many_transfers{balance, per_transaction, update_reads, update_writes, first, shard, reserved});
   }
 };
 
@@ -262,7 +294,9 @@ class bank {
     const bool logs_audits = o.rot > 0 && A::traits.logs_read_only;
     const std::uint64_t reads = std::max<std::uint64_t>(logs_audits ? o.rot_reads : 0, o.read_by_update());
     o.launch.capacity.reads = o.reads ? o.reads : static_cast<std::uint32_t>(std::min<std::uint64_t>(reads, 1u << 22));
-    o.launch.capacity.writes = o.writes ? o.writes : o.accounts_per_transaction;
+    const std::uint64_t writes = std::uint64_t{o.accounts_per_transaction} + o.update_writes;
+    o.launch.capacity.writes =
+        o.writes ? o.writes : static_cast<std::uint32_t>(std::min<std::uint64_t>(writes, 1u << 22));
     return o;
   }
 
@@ -275,7 +309,7 @@ class bank {
         tally_(d, sizeof(bank_tally)) {}
 
   measurement run() {
-    if (o_.accounts_per_transaction == 2 && o_.update_reads == 0)
+    if (o_.accounts_per_transaction == 2 && o_.update_reads == 0 && o_.update_writes == 0)
       return o_.rot > 0 ? run_as<true, true>() : run_as<true, false>();
     return o_.rot > 0 ? run_as<false, true>() : run_as<false, false>();
   }
@@ -300,7 +334,9 @@ class bank {
                                            rot_reads,
                                            o_.accounts_per_transaction,
                                            o_.update_reads,
+                                           o_.update_writes,
                                            shard,
+                                           o_.reserved(shard ? shard : o_.accounts),
                                            tally_.as<bank_tally>()};
     memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());
     auto w = make_launch_workspace(stream_, memory_, grid, client);

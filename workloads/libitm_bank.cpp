@@ -29,6 +29,7 @@ class worker {
   int* balance_;
   std::uint32_t rank_, workers_, accounts_;
   std::uint32_t first_, shard_;  // the accounts that it touches
+  std::uint32_t kept_;           // of these, before those that are overwritten and nothing else
   generator random_;
   tally& t_;
 
@@ -41,6 +42,7 @@ class worker {
         accounts_(static_cast<std::uint32_t>(o.accounts)),
         first_(o.sharded ? rank * o.shard(workers) : 0),
         shard_(o.sharded ? o.shard(workers) : accounts_),
+        kept_(shard_ - o.reserved(shard_)),
         random_(o.seed, rank),
         t_(t) {}
 
@@ -64,7 +66,7 @@ class worker {
  private:
   void update() {
     ++t_.commits;
-    if (o_.accounts_per_transaction != 2 || o_.update_reads != 0) return many_transfers();
+    if (o_.accounts_per_transaction != 2 || o_.update_reads != 0 || o_.update_writes != 0) return many_transfers();
     std::uint32_t from = random_.below(shard_), to = random_.below(shard_ - 1);
     to += to >= from;
     from += first_;
@@ -82,15 +84,22 @@ class worker {
     std::vector<std::uint32_t> accounts(o_.read_by_update());
     const auto all = static_cast<std::uint32_t>(accounts.size());
     if (o_.sharded) {  // as many that follow on each other
-      std::uint32_t at = random_.below(shard_);
+      std::uint32_t at = random_.below(kept_);
       for (std::uint32_t& a : accounts) {
         a = first_ + at;
-        at = at + 1 == shard_ ? 0 : at + 1;
+        at = at + 1 == kept_ ? 0 : at + 1;
       }
     } else {
-      for (std::uint32_t& a : accounts) a = random_.below(accounts_);
+      for (std::uint32_t& a : accounts) a = random_.below(kept_);
     }
-    const std::uint32_t* at = accounts.data();
+    const std::uint32_t pairs = (shard_ - kept_) / 2;
+    std::vector<std::uint32_t> overwritten(o_.update_writes / 2);  // the first one of each pair
+    const std::uint32_t start = overwritten.empty() ? 0 : random_.below(pairs);
+    for (std::uint32_t k = 0; k < overwritten.size(); ++k)
+      overwritten[k] = first_ + kept_ + 2 * (o_.sharded ? (start + k) % pairs : random_.below(pairs));
+    const auto overwrites = static_cast<std::uint32_t>(overwritten.size());
+    const int shift = static_cast<int>(start % 256);
+    const std::uint32_t *at = accounts.data(), *pair = overwritten.data();
     int* balance = balance_;
     int seen = 0;
     __transaction_atomic {
@@ -99,6 +108,10 @@ class worker {
       for (std::uint32_t k = count; k < all; ++k) seen |= balance[at[k]];
       for (std::uint32_t k = 0; k < count; ++k)
         balance[at[k]] += k + 1 == count && count % 2 == 1 ? 0 : k % 2 == 0 ? -1 : 1;
+      for (std::uint32_t k = 0; k < overwrites; ++k) {
+        balance[pair[k]] = bank_options::initial_balance - shift;
+        balance[pair[k] + 1] = bank_options::initial_balance + shift;
+      }
     }
     t_.seen += seen;
   }

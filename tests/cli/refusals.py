@@ -107,6 +107,7 @@ class Requests(program.Case):
         self.refuses_bench("bank", "--sharded", "--blocks", "2", "--threads", "16", "--rot", "90", "--rot-reads", "200",
                            says="6000 30 clients 200 grid 32 6400")
         self.refuses_bench("bank", "--sharded", "--accounts", "3", "--accounts-per-transaction", "4", says="room for 0 4")
+        self.refuses_bench("bank", "--update-writes", "3", says="3 even")
         self.refuses_bench("memcached", "--items", "64", "--ways", "5", says="64 5 60")
         self.refuses_bench("memcached", "--items", "64", "--ways", "128", says="64 128 limit")
         self.refuses_bench("bank", "--words-per-lock", "3", says="3 power two")

@@ -118,6 +118,11 @@ class Runs(program.Case):
         few = self.runs("bank", "--algorithm", "csmv_sh,jvstm_gpu", "--sharded", "--rot", "90", "--rot-reads", "100",
                         "--read-capacity", "2,64", "--blocks", "2", "--threads", "8", "--transactions", "400")
         self.assertEqual([r["parameters"]["read_capacity"] for r in few], [2, 2, 64, 64])
+        longer = self.runs("bank", "--algorithm", "csmv_sh", "--sharded", "--update-reads", "0,9", "--update-writes", "0,8",
+                           "--blocks", "2", "--threads", "8", "--transactions", "400")
+        self.assertEqual([(r["parameters"]["update_reads"], r["parameters"]["update_writes"]) for r in longer],
+                         [(0, 0), (0, 8), (9, 0), (9, 8)])
+        self.assertTrue(all(r["invariant_ok"] for r in longer), longer)
         one = self.runs("bank", "--algorithm", "pr_stm", "--sharded", "--accounts", "5", *SHORT)[0]
         self.assertLessEqual(one["parameters"]["blocks"] * one["parameters"]["threads"], 2)
 

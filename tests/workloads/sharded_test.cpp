@@ -69,6 +69,24 @@ TYPED_TEST(sharded_bank, updates_that_read_more_than_they_change) {
   o.reads = 10;
   EXPECT_THROW(bank<TypeParam>(host_device(), o).run(), capacity_exceeded);
 }
+TYPED_TEST(sharded_bank, updates_that_overwrite) {
+  bank_options o = sharded(16 * 20, 50, 0);
+  for (const std::uint32_t n : {2, 10, 18}) {
+    o.update_writes = n;
+    const measurement m = bank<TypeParam>(host_device(), o).run();
+    EXPECT_EQ(m.stats[abort_reason::read_conflict] + m.stats[abort_reason::lock_stolen], 0u);
+    EXPECT_EQ(m.stats.commits, 4000u);
+    expect_audits(m);
+  }
+  for (const std::uint64_t accounts : {4, 7, 100}) {  // of all clients
+    o.sharded = false;
+    o.accounts = accounts;
+    expect_audits(bank<TypeParam>(host_device(), o).run());
+  }
+  if (std::is_same_v<TypeParam, algorithm::locks>) return;  // it has no log of writes
+  o.writes = 19;
+  EXPECT_THROW(bank<TypeParam>(host_device(), o).run(), capacity_exceeded);
+}
 TEST(sharded_banks, of_csmv_abort_for_room_only) {
   const measurement m = bank<algorithm::csmv_sh>(host_device(), sharded(16 * 20, 50, 20)).run();
   EXPECT_EQ(m.stats[abort_reason::read_conflict], 0u);
@@ -102,6 +120,16 @@ TEST(sharded_banks, clients_must_have_accounts) {
   wide.accounts_per_transaction = 2;
   wide.update_reads = 19;
   EXPECT_NE(refusal(wide).find("room for 15 clients with 21 accounts"), std::string::npos);
+  wide.update_reads = 3;
+  wide.update_writes = 16;
+  EXPECT_NE(refusal(wide).find("room for 15 clients with 21 accounts"), std::string::npos);
+  wide.update_writes = 7;
+  EXPECT_NE(refusal(wide).find("7 accounts that an update overwrites: it must be even"), std::string::npos);
+  bank_options small;
+  small.accounts = 3;
+  small.update_writes = 2;
+  EXPECT_NE(refusal(small).find("a bank of 3 accounts: those that updates overwrite are 2 at least"),
+            std::string::npos);
 }
 TEST(sharded_banks, a_grid_of_gputms_choice_fits) {
   for (const std::uint64_t accounts : {2, 7, 100, 6000})
@@ -124,6 +152,11 @@ TEST(sharded_banks, of_libitm) {
   expect_audits(run_libitm_bank(sharded(40, 50, 0), 2));
   bank_options more = sharded(40, 50, 0);
   more.update_reads = 18;
+  expect_audits(run_libitm_bank(more, 2));
+  more.update_reads = 0;
+  more.update_writes = 18;
+  expect_audits(run_libitm_bank(more, 2));
+  more.sharded = false;
   expect_audits(run_libitm_bank(more, 2));
   EXPECT_THROW(run_libitm_bank(sharded(39, 50, 20), 2), invalid_argument);
 }
