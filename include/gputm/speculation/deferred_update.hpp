@@ -88,10 +88,7 @@ class deferred_update : window_thread<Body> {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
-      if (Calm || is_due(p))
-        execute<Calm>(p, marker, f);
-      else if (w_.list)
-        list_writes(p);
+      if (Calm || is_due(p)) execute<Calm>(p, marker, f);
     }
     f.several = marker.several();
     return f;
@@ -101,9 +98,27 @@ class deferred_update : window_thread<Body> {
   static GPUTM_NOINLINE findings execute_warily(deferred_update self) {
     return self.template execute_positions<false>();
   }
+  /// Whether any position is due, in repairs few are: the copy costs more than to look. Lists what the others have
+  /// written.
+  GPUTM_INLINE bool any_is_due() const {
+    if (w_.repair == 0) return true;
+    bool any = false;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
+      if (is_due(p))
+        any = true;
+      else if (w_.list)
+        list_writes(p);
+    }
+    return any;
+  }
 
   GPUTM_INLINE void execute_all() {
-    const findings f = w_.wary == 0 && w_.repair == 0 ? execute_positions<true>() : execute_warily(*this);
+    findings f;
+    if (w_.wary == 0 && w_.repair == 0)
+      f = execute_positions<true>();
+    else if (any_is_due())
+      f = execute_warily(*this);
     this->executed_ += f.executed;
     this->forwarded_ += f.forwarded;
     // relaxed: read in the serial section behind the phase
