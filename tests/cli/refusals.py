@@ -119,7 +119,8 @@ class Requests(program.Case):
         self.refuses_bench("bank", "--blocks", "4096", "--threads", "1024", says="1024")
 
     def test_capacity_exceeded(self):
-        some = ["--transactions", "1000"]  # and not for a time, in which a busy machine may run none
+        # one thread: of several, whichever is first names its own transaction's array
+        some = ["--transactions", "1000", "--blocks", "1", "--threads", "1"]
         self.refuses_bench("bank", "--writes", "1", *some, says="write balance 1")
         self.refuses_bench("bank", "--read-capacity", "10", "--rot", "50", *some, says="read balance 6000")
         self.refuses_bench("memcached", "--items", "64", "--get", "0", "--writes", "1", *some, says="write 1")
