@@ -5,32 +5,54 @@
 
 namespace gputm::conformance {
 
+/// Two arrays with elements of type T and the model of them, for random loops under engine E.
+template <class E, class T>
+class random_scene {
+  stream s_;
+  memory<E> tm_;
+  array<T> a_;
+  array<std::uint32_t> b_;
+  model<T> expected_;
+
+ public:
+  random_scene(const venue& v, dice& d, const loop_shape& shape)
+      : s_{v.on},
+        tm_{v.on},
+        a_(tm_.template allocate<T>(shape.elements)),
+        b_(tm_.template allocate<std::uint32_t>(shape.others)) {
+    expected_.a.resize(shape.elements);
+    expected_.b.resize(shape.others);
+    for (T& x : expected_.a) x = make_value<T>(d.next());
+    for (std::uint32_t& x : expected_.b) x = d.below(1000);
+    tm_.write(s_, a_, expected_.a);
+    tm_.write(s_, b_, expected_.b);
+  }
+  loop_workspace<E> workspace(int n, const loop_config& config) {
+    return make_loop_workspace<program<T>>(s_, tm_, n, config);
+  }
+  /// One loop; execute(stream, memory, n, body) runs it.
+  template <class Execute>
+  void loop(dice& d, const loop_shape& shape, const loop_config& config, Execute execute) {
+    const script what(s_, d, shape);
+    const auto on_host = what.template host<T>(s_);
+    const int iterations = expected_.run(shape.n, on_host.over());
+    const loop_statistics stats = execute(s_, tm_, shape.n, what.over(a_, b_));
+    require_equal(stats.iterations, static_cast<std::uint64_t>(iterations), "iterations that took effect");
+    require(stats.executed >= stats.iterations, "an iteration took effect and was not executed");
+    require(stats.serial + stats.rounds >= (shape.n != 0), "neither a window nor a stretch");
+    if (!config.adapt && config.stretch == 0 && !E::traits.in_place_writes && !E::loop.one_thread)
+      require_equal(stats.serial, 0u, "iterations that one thread ran alone");
+    require(tm_.read(s_, b_) == expected_.b, "the second array differs from the sequential loop's");
+    require(tm_.read(s_, a_) == expected_.a, "the first array differs from the sequential loop's");
+  }
+};
+
 /// One random loop with elements of type T under engine E.
 template <class E, class T>
 void one_random_loop(const venue& v, dice& d, const loop_shape& shape, const loop_config& config) {
-  stream s{v.on};
-  memory<E> tm{v.on};
-  std::vector<T> a(shape.elements);
-  std::vector<std::uint32_t> b(shape.others);
-  for (T& x : a) x = make_value<T>(d.next());
-  for (std::uint32_t& x : b) x = d.below(1000);
-  const array<T> aa = tm.template allocate<T>(shape.elements);
-  const array<std::uint32_t> bb = tm.template allocate<std::uint32_t>(shape.others);
-  tm.write(s, aa, a);
-  tm.write(s, bb, b);
-  const script what(s, d, shape);
-  const auto on_host = what.template host<T>(s);
-  model<T> expected{a, b};
-  const int iterations = expected.run(shape.n, on_host.over());
-
-  const loop_statistics stats = speculate(s, tm, shape.n, what.over(aa, bb), config);
-  require_equal(stats.iterations, static_cast<std::uint64_t>(iterations), "iterations that took effect");
-  require(stats.executed >= stats.iterations, "an iteration took effect and was not executed");
-  require(stats.serial + stats.rounds >= (shape.n != 0), "neither a window nor a stretch");
-  if (!config.adapt && config.stretch == 0 && !E::traits.in_place_writes && !E::loop.one_thread)
-    require_equal(stats.serial, 0u, "iterations that one thread ran alone");
-  require(tm.read(s, bb) == expected.b, "the second array differs from the sequential loop's");
-  require(tm.read(s, aa) == expected.a, "the first array differs from the sequential loop's");
+  random_scene<E, T>(v, d, shape).loop(d, shape, config, [&](auto& s, auto& tm, int n, const program<T>& body) {
+    return speculate(s, tm, n, body, config);
+  });
 }
 
 /// Random loops, elements of several types in turn.
@@ -84,6 +106,28 @@ void sparse_loops_equal_the_sequential_loop(const venue& v) {
     config.table_slots = 0;
     config.repairs = 1 + d.below(8);
     one_random_loop<E, std::uint64_t>(v, d, shape, config);
+  }
+}
+
+/// Loops of other lengths and other bodies in one workspace: what one leaves behind is not taken for the next one's.
+template <class E>
+void loops_in_turn_equal_the_sequential_loops(const venue& v) {
+  dice d(v.seed * 6700417 + v.round);
+  for (int k = v.pick(1, 30, 20); k > 0; --k) {
+    const loop_shape first = loop_shape::random(d, v.exploring());
+    const loop_config config = random_config(d, v, first.n);
+    random_scene<E, std::uint32_t> scene(v, d, first);
+    auto w = scene.workspace(first.n, config);
+    for (int turn = v.pick(4, 15, 15); turn > 0; --turn) {
+      loop_shape shape = loop_shape::random(d, v.exploring());
+      shape.elements = first.elements;
+      shape.others = first.others;
+      shape.store_share = d.below(2) == 0 ? 25 : shape.store_share;
+      scene.loop(d, shape, config, [&](auto& s, auto& tm, int n, const program<std::uint32_t>& body) {
+        speculate_async(s, tm, w, n, body);
+        return w.collect(s, tm);
+      });
+    }
   }
 }
 
@@ -290,6 +334,237 @@ void a_reader_between_writers_finds_the_right_one(const venue& v) {
     require_equal(found_b[2 * g + 1], 8000 + 7 * g + 6, "the last write of the other");
     require_equal(found_elsewhere[g], 0u, "what nobody writes in the end");
   }
+}
+
+/// Groups of eight. Four write `target`, the third of them on old data only: it reads what iteration 1 has from
+/// iteration 0, and writes something else when it runs again. The reader needs the second, which is neither first nor
+/// last.
+struct writer_changes_its_mind {
+  array<std::uint32_t> a, b, target, elsewhere, out;  // of each group one
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i), group = k / 8;
+    switch (k % 8) {
+      case 0: GPUTM_TRY(it.store(a[group], 1u)); break;
+      case 1: {
+        GPUTM_TRY(const std::uint32_t x, it.load(a[group]));
+        GPUTM_TRY(it.store(b[group], x));
+        break;
+      }
+      case 4: {
+        GPUTM_TRY(const std::uint32_t x, it.load(target[group]));
+        GPUTM_TRY(const std::uint32_t y, it.load(b[group]));
+        GPUTM_TRY(it.store(out[group], x + y));
+        break;
+      }
+      case 5: {
+        GPUTM_TRY(const std::uint32_t x, it.load(b[group]));
+        GPUTM_TRY(it.store(x == 1 ? elsewhere[group] : target[group], k));
+        break;
+      }
+      case 2:
+      case 3:
+      case 6: GPUTM_TRY(it.store(target[group], k)); break;
+      default: break;
+    }
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void a_writer_that_changes_its_mind_hides_no_other(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const std::uint32_t groups = v.pick(6u, 300u, 20000u);
+  const auto some = [&] { return tm.template allocate<std::uint32_t>(groups); };
+  const writer_changes_its_mind body{some(), some(), some(), some(), some()};
+  dice d(v.seed * 49979687 + v.round);
+  loop_config c;
+  c.capacity = {.reads = 2, .writes = 1};
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  c.first_window = 8 * (1 + d.below(4));  // the next one may be wary from its beginning
+  c.smallest_window = 8;
+  c.table_slots = d.below(2) == 0 ? 0 : 256;
+  const loop_statistics stats = speculate(s, tm, 8 * groups, body, c);
+  require_equal(stats.iterations, 8 * groups, "iterations that took effect");
+  const auto target = tm.read(s, body.target), elsewhere = tm.read(s, body.elsewhere), out = tm.read(s, body.out);
+  for (std::uint32_t g = 0; g < groups; ++g) {
+    require_equal(out[g], 8 * g + 3 + 1, "what the reader found");
+    require_equal(target[g], 8 * g + 6, "the last write");
+    require_equal(elsewhere[g], 8 * g + 5, "the write of whom has changed its mind");
+  }
+}
+
+/// Four reads of what nobody writes, and then one of what the iteration before has written.
+struct long_reader {
+  static constexpr std::uint32_t unwritten = 4;
+  array<std::uint32_t> x;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = unwritten + static_cast<std::uint32_t>(i);
+    std::uint32_t sum = 1;
+    for (std::uint32_t j = 0; j < unwritten; ++j) {
+      GPUTM_TRY(const std::uint32_t value, it.load(x[j]));
+      sum += value;
+    }
+    GPUTM_TRY(const std::uint32_t before, it.load(x[k - 1]));
+    GPUTM_TRY(it.store(x[k], before + sum));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void all_reads_of_an_iteration_are_checked(const venue& v) {
+  const std::uint32_t n = v.pick(9u, 300u, 300u);
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto x = tm.template allocate<std::uint32_t>(long_reader::unwritten + n);
+  loop_config c;
+  c.capacity = {.reads = long_reader::unwritten + 1, .writes = 1};
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  (void)speculate(s, tm, n, long_reader{x}, c);
+  const auto found = tm.read(s, x);
+  for (std::uint32_t k = 0; k < n; ++k) require_equal(found[long_reader::unwritten + k], k + 1, "a sum");
+}
+
+/// Iteration 3 stores to an array only when it runs again, and 5 has read that array in the first pass, unlogged since
+/// nobody had stored to it; not in the quiet loop before, either.
+struct stores_late {
+  array<std::uint32_t> x, late, out;
+  bool quiet;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i);
+    if (quiet) {
+      GPUTM_TRY(it.store(i == 0 ? x[0] : out[k], 0u));
+      return gputm::commit;
+    }
+    if (i == 0) GPUTM_TRY(it.store(x[0], 1u));
+    if (i == 3) {
+      GPUTM_TRY(const std::uint32_t seen, it.load(x[0]));
+      if (seen == 1) GPUTM_TRY(it.store(late[0], 77u));
+    }
+    std::uint32_t seen = 0;
+    if (i == 5) {
+      GPUTM_TRY(const std::uint32_t value, it.load(late[0]));
+      seen = value;
+    }
+    GPUTM_TRY(it.store(out[k], seen + k));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void an_array_may_first_be_stored_to_in_a_repair(const venue& v) {
+  constexpr int n = 12;
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto x = tm.template allocate<std::uint32_t>(1), late = tm.template allocate<std::uint32_t>(1),
+             out = tm.template allocate<std::uint32_t>(n);
+  loop_config c;
+  c.capacity = {.reads = 2, .writes = 2};
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  c.first_window = n;
+  auto w = make_loop_workspace<stores_late>(s, tm, n, c);
+  for (int k = 0; k < 3; ++k) {
+    tm.fill(s, late, 0u);
+    tm.fill(s, x, 0u);
+    for (const bool quiet : {true, false}) {
+      speculate_async(s, tm, w, n, stores_late{x, late, out, quiet});
+      (void)w.collect(s, tm);
+    }
+    const auto found = tm.read(s, out);
+    for (std::uint32_t i = 0; i < n; ++i) require_equal(found[i], i == 5 ? 77 + 5 : i, "what an iteration found");
+  }
+}
+
+/// So many iterations write one element that no list of them can be searched; a reader now and then, and a chain that
+/// makes windows wary.
+struct crowd {
+  array<std::uint32_t> target, chain, out;
+  std::uint32_t every;
+  GPUTM_FN bool reads(std::uint32_t k) const { return k % every == every / 2; }
+  GPUTM_FN static bool links(std::uint32_t k) { return k % 50 == 1; }
+  GPUTM_FN static bool writes(std::uint32_t k) { return k % 3 == 0; }
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i);
+    std::uint32_t value = k;
+    if (reads(k)) {
+      GPUTM_TRY(const std::uint32_t seen, it.load(target[0]));
+      value = seen;
+    } else if (links(k)) {
+      GPUTM_TRY(const std::uint32_t seen, it.load(chain[k / 50]));
+      GPUTM_TRY(it.store(chain[k / 50 + 1], seen + 1));
+    } else if (writes(k)) {
+      GPUTM_TRY(it.store(target[0], k + 1));
+    }
+    GPUTM_TRY(it.store(out[k], value));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void a_reader_behind_many_writers_finds_the_last(const venue& v) {
+  const std::uint32_t n = v.pick(1200u, 3000u, 20'000u);
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto target = tm.template allocate<std::uint32_t>(1), chain = tm.template allocate<std::uint32_t>(n / 50 + 2),
+             out = tm.template allocate<std::uint32_t>(n);
+  const crowd body{target, chain, out, v.round % 2 == 0 ? 37u : 401u};
+  loop_config c;
+  c.capacity = {.reads = 1, .writes = 2};
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  c.first_window = 40 + v.pick(150u, 500u, 2000u) * static_cast<std::uint32_t>(v.round % 7);
+  c.table_slots = v.round / 2 % 2 == 0 ? 0 : 4096;
+  if (v.round % 3 == 0) {
+    c.adapt = false;
+    c.window = n;
+    c.stretch = 0;
+  }
+  (void)speculate(s, tm, static_cast<int>(n), body, c);
+  const auto found = tm.read(s, out);
+  std::uint32_t last = 0;
+  for (std::uint32_t k = 0; k < n; ++k) {
+    require_equal(found[k], body.reads(k) ? last : k, "what an iteration found");
+    if (!body.reads(k) && !crowd::links(k) && crowd::writes(k)) last = k + 1;
+  }
+  require_equal(tm.read(s, target, 0), last, "the last write");
+}
+
+/// The first iteration stores more than fits, and then looks at what another one stores.
+struct too_long {
+  array<std::uint32_t> a;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    if (i != 0) {
+      GPUTM_TRY(it.store(a[static_cast<std::uint32_t>(i)], 7u));
+      return gputm::commit;
+    }
+    GPUTM_TRY(it.store(a[10], 1u));
+    GPUTM_TRY(it.store(a[11], 1u));
+    GPUTM_TRY(const std::uint32_t seen, it.load(a[1]));
+    if (seen == 7) GPUTM_TRY(it.store(a[12], 1u));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void what_an_iteration_needs_is_counted_as_in_sequence(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto a = tm.template allocate<std::uint32_t>(16);
+  loop_config c;
+  c.capacity = {.reads = 2, .writes = 1};
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  require_throws<capacity_exceeded>([&] { (void)speculate(s, tm, 4, too_long{a}, c); },
+                                    {"iteration 0", "needs about 2 entries"});
+  for (const std::uint32_t x : tm.read(s, a)) require_equal(x, 0u, "an element of a loop that failed at its beginning");
 }
 
 /// A walk along a list that the iteration before has built: on old data it goes astray, or never ends.

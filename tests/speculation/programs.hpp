@@ -45,13 +45,23 @@ GPUTM_FN std::uint64_t digest(const T& value) {
   return d ^ d >> 29;
 }
 
-enum class act : std::uint8_t { load, load_there, store, store_there, load_other, store_other, cancel_if, break_if };
+enum class act : std::uint8_t {
+  load,
+  load_there,
+  store,
+  store_there,
+  store_if,
+  load_other,
+  store_other,
+  cancel_if,
+  break_if
+};
 struct step {
   act what;
-  std::uint32_t index;  ///< of the element; for *_if, one chance in so many
+  std::uint32_t index;  ///< of the element; to leave: one chance in so many
 };
 
-/// The body. `there`: an address that depends on what has been loaded.
+/// The body. `there`: an address that depends on what has been loaded; so does whether store_if stores.
 template <class T>
 struct program {
   array<T> a;
@@ -72,6 +82,9 @@ struct program {
           x = x * 31 + digest(v);
           break;
         }
+        case act::store_if:
+          if (x % 2 != 0) GPUTM_TRY(it.store(a[s.index], make_value<T>(x)));
+          break;
         case act::store:
         case act::store_there: GPUTM_TRY(it.store(a[s.what == act::store ? s.index : there], make_value<T>(x))); break;
         case act::load_other: {
@@ -168,6 +181,7 @@ struct loop_shape {
   std::uint32_t store_share = 50;        ///< of 100 steps
   bool leaves = false, indirect = true;  ///< cancels and breaks; addresses that depend on data
   std::uint32_t stays = 40;              ///< cancels and breaks happen once in so many times at least
+  static constexpr std::uint32_t most_steps = 8;
 
   static loop_shape random(dice& d, bool small) {
     static constexpr int lengths[] = {0, 1, 2, 3, 31, 32, 33, 64, 97, 150};
@@ -176,7 +190,7 @@ struct loop_shape {
     s.n = small ? static_cast<int>(1 + d.below(12)) : lengths[d.below(10)];
     s.elements = sizes[d.below(small ? 4 : 7)];
     s.others = sizes[d.below(small ? 3 : 6)];
-    s.steps = 1 + d.below(small ? 3 : 6);
+    s.steps = 1 + d.below(small && d.below(4) != 0 ? 3 : most_steps);  // few, or more than are looked at together
     s.store_share = d.below(4) * 25 + 10;
     s.leaves = d.below(3) == 0;
     s.indirect = d.below(2) == 0;
@@ -188,7 +202,7 @@ struct loop_shape {
     for (std::uint32_t k = 0; k < many; ++k) {
       const bool storing = d.below(100) < store_share, other = d.below(5) == 0, there = indirect && d.below(4) == 0;
       act what = storing ? act::store : act::load;
-      if (there) what = storing ? act::store_there : act::load_there;
+      if (there) what = !storing ? act::load_there : d.below(2) ? act::store_there : act::store_if;
       if (other) what = storing ? act::store_other : act::load_other;
       all.push_back({what, d.below(elements)});
       if (leaves && d.below(6) == 0) all.push_back({d.below(3) ? act::cancel_if : act::break_if, 2 + d.below(stays)});
@@ -242,11 +256,11 @@ class script {
 /// Windows, tables and limits by chance.
 inline loop_config random_config(dice& d, const venue& v, int n) {
   static constexpr std::uint32_t tables[] = {0, 0, 1, 2, 4, 16, 64};
-  static constexpr std::uint32_t tags[] = {255, 3, 5, 9};
+  static constexpr std::uint32_t tags[] = {2047, 3, 5, 9};
   static constexpr std::uint32_t stretches[] = {1024, 0, 1, 3};
   const launch_config grid = v.shape();
   loop_config c;
-  c.capacity = {.reads = 8, .writes = 8};
+  c.capacity = {.reads = loop_shape::most_steps, .writes = loop_shape::most_steps};
   c.blocks = v.exploring() ? grid.blocks : 1 + d.below(4);
   c.threads = v.exploring() ? grid.threads : 1 + d.below(2) * 31 + d.below(3) * 16;
   c.window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(n) + 1);

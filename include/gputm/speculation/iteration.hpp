@@ -49,8 +49,8 @@ class iteration {
     loaded<T> out{};
     const region* r = locate<T>(e);
     if (!r) return out;
-    if (counting()) return {parts::read_element<T>(*r, e.index), true};
-    out.ok = access_.load(*r, e.handle & 255u, e.index, out.value) || overflowed(e.handle);
+    const std::uint32_t number = e.handle & 255u;
+    out.ok = access_.load(*r, number, e.index, out.value) || (counting() ? cannot_count() : overflowed(e.handle));
     return out;
   }
   /// Writes an element for the iterations after this one.
@@ -84,6 +84,12 @@ class iteration {
   }
   /// After an overflow the first iteration of a window runs on, only to count what it would need.
   GPUTM_INLINE bool counting() const { return fault_.kind == parts::fault::write_capacity; }
+  /// What it must know to count on is another iteration's for now: it runs again, where nothing runs beside it.
+  GPUTM_INLINE bool cannot_count() {
+    fault_ = {};
+    failed_ = true;
+    return false;
+  }
   /// A load or store did not succeed. The first iteration has no log of reads, so it is that of writes which is full.
   GPUTM_INLINE bool overflowed(std::uint32_t handle) {
     const bool overflow = access_.overflow() != parts::overflow_kind::none;
