@@ -67,6 +67,10 @@ void check_iterations(std::int64_t n) {
 }
 
 void check_arrays(const loop_sizes& s, const memory_core& m) {
+  if (m.regions().memory != s.memory)
+    throw invalid_argument("a workspace of memory number " + std::to_string(s.memory) +
+                           " for a loop on memory number " + std::to_string(m.regions().memory) +
+                           ": make one for each memory");
   if (m.region_count() != s.arrays)
     throw invalid_argument("the memory has " + std::to_string(m.region_count()) + " arrays, and had " +
                            std::to_string(s.arrays) + " when the workspace was made: make it after the arrays");
@@ -93,6 +97,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.table_bytes = s.heads_at + (traits.writers ? entries * sizeof(std::uint64_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);
+  s.memory = m.regions().memory;
   s.arrays = m.region_count();
   s.limits.iterations = n;
   s.limits.operations = c.longest_iteration;

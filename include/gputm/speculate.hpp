@@ -18,7 +18,7 @@ struct loop_config {
   std::uint32_t threads = 0;           ///< in a block
   std::uint32_t window = 0;            ///< iterations under speculation at a time, at most
   std::uint32_t first_window = 0;      ///< the same for a first window in which all reads are logged: of a workspace's
-                                       ///< first loop, and of one after a loop that had violations in the end
+                                       ///< first loop, and of one after a loop that was not calm to its end
   std::uint32_t smallest_window = 32;  ///< that a window shrinks to
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
@@ -60,7 +60,8 @@ struct loop_sizes {
   std::uint64_t heads_at = 0;
   std::uint64_t log_bytes = 0;  ///< that the logs need, the lists' links from links_at on
   std::uint64_t links_at = 0;
-  std::uint32_t arrays = 0;  ///< of the memory
+  std::uint32_t memory = 0;  ///< its number
+  std::uint32_t arrays = 0;  ///< that it has
 };
 void check_iterations(std::int64_t n);
 void check_arrays(const loop_sizes&, const memory_core&);
@@ -125,7 +126,8 @@ class loop_workspace {
 
   /// Counters, state and error back to zero; enqueued, neither allocates nor waits.
   void reset(const stream& s) { device_->fill_zero(s.handle(), words_.template as<void>(), words_.size()); }
-  /// What the kernel of a loop of `n` iterations needs. Throws invalid_argument if the memory has got more arrays.
+  /// What the kernel of a loop of `n` iterations needs. Throws invalid_argument for another memory, and if this one has
+  /// got more arrays.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n) const {
     detail::check_arrays(sizes_, tm.core());
     parts::loop_limits limits = sizes_.limits;

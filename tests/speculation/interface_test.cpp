@@ -243,6 +243,18 @@ TYPED_TEST(loop_interface, an_array_made_after_the_workspace) {
       },
       {"2 arrays", "had 1", "after the arrays"});
 }
+TYPED_TEST(loop_interface, a_workspace_of_another_memory) {
+  auto a = this->tm.template allocate<int>(3);
+  auto w = make_loop_workspace<troubled>(this->s, this->tm, n, this->config);
+  auto other = std::decay_t<decltype(this->tm)>(this->tm.on());
+  const auto longer = other.template allocate<int>(300);
+  require_throws<invalid_argument>(
+      [&] {
+        speculate_async(this->s, other, w, n, troubled{longer, {}, -1, trouble::none});
+      },
+      {"workspace of memory number", "make one for each memory"});
+  EXPECT_EQ(this->tm.read(this->s, a), std::vector<int>(3));
+}
 
 TEST(loops, doall_runs_loops_without_dependences) {
   device on = host_device();

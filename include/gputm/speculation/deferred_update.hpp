@@ -10,7 +10,8 @@
 // Why the result is the sequential loop's: take the iterations below the lowest violation, in order. Each one read
 // from memory what no lower one of the window writes, and everything else from the last lower writer's log, which
 // has not changed since and is right by induction. All of them commit, and the last writer of each element prevails.
-// The lowest iteration of a window is never in violation, so each window commits one at least.
+// The lowest iteration of a window is never in violation, so each window commits one at least,
+// unless that one ends the loop by an error, or the window begins anew (loop_plan::must_repeat).
 #pragma once
 
 #include "gputm/speculation/deferred_access.hpp"
