@@ -1,4 +1,4 @@
-// Compiled with -fgnu-tm. The same mix, the same random numbers and the same audits as bank.hpp.
+// Compiled with -fgnu-tm. The same mix and the same audits as bank.hpp.
 #include "libitm_bank.hpp"
 
 #include <algorithm>
@@ -28,8 +28,10 @@ class worker {
   const bank_options& o_;
   int* balance_;
   std::uint32_t rank_, workers_, accounts_;
-  std::uint32_t first_, shard_;  // the accounts that it touches
-  std::uint32_t kept_;           // of these, before those that are overwritten and nothing else
+  std::uint32_t first_, shard_;             // the accounts that it touches
+  std::uint32_t kept_;                      // of these, before those that are overwritten and nothing else
+  std::vector<std::uint32_t> updated_;      // what an update reads, and changes some of
+  std::vector<std::uint32_t> overwritten_;  // the first one of each pair
   generator random_;
   tally& t_;
 
@@ -43,6 +45,8 @@ class worker {
         first_(o.sharded ? rank * o.shard(workers) : 0),
         shard_(o.sharded ? o.shard(workers) : accounts_),
         kept_(shard_ - o.reserved(shard_)),
+        updated_(o.read_by_update()),
+        overwritten_(o.update_writes / 2),
         random_(o.seed, rank),
         t_(t) {}
 
@@ -81,25 +85,23 @@ class worker {
   }
   void many_transfers() {
     const std::uint32_t count = o_.accounts_per_transaction;
-    std::vector<std::uint32_t> accounts(o_.read_by_update());
-    const auto all = static_cast<std::uint32_t>(accounts.size());
+    const auto all = static_cast<std::uint32_t>(updated_.size());
     if (o_.sharded) {  // as many that follow on each other
       std::uint32_t at = random_.below(kept_);
-      for (std::uint32_t& a : accounts) {
+      for (std::uint32_t& a : updated_) {
         a = first_ + at;
         at = at + 1 == kept_ ? 0 : at + 1;
       }
     } else {
-      for (std::uint32_t& a : accounts) a = random_.below(kept_);
+      for (std::uint32_t& a : updated_) a = random_.below(kept_);
     }
     const std::uint32_t pairs = (shard_ - kept_) / 2;
-    std::vector<std::uint32_t> overwritten(o_.update_writes / 2);  // the first one of each pair
-    const std::uint32_t start = overwritten.empty() ? 0 : random_.below(pairs);
-    for (std::uint32_t k = 0; k < overwritten.size(); ++k)
-      overwritten[k] = first_ + kept_ + 2 * (o_.sharded ? (start + k) % pairs : random_.below(pairs));
-    const auto overwrites = static_cast<std::uint32_t>(overwritten.size());
-    const int shift = static_cast<int>(start % 256);
-    const std::uint32_t *at = accounts.data(), *pair = overwritten.data();
+    const std::uint32_t start = overwritten_.empty() ? 0 : random_.below(pairs);
+    for (std::uint32_t k = 0; k < overwritten_.size(); ++k)
+      overwritten_[k] = first_ + kept_ + 2 * (o_.sharded ? (start + k) % pairs : random_.below(pairs));
+    const auto overwrites = static_cast<std::uint32_t>(overwritten_.size());
+    const auto seed = static_cast<std::uint32_t>(random_.next());
+    const std::uint32_t *at = updated_.data(), *pair = overwritten_.data();
     int* balance = balance_;
     int seen = 0;
     __transaction_atomic {
@@ -109,8 +111,9 @@ class worker {
       for (std::uint32_t k = 0; k < count; ++k)
         balance[at[k]] += k + 1 == count && count % 2 == 1 ? 0 : k % 2 == 0 ? -1 : 1;
       for (std::uint32_t k = 0; k < overwrites; ++k) {
-        balance[pair[k]] = bank_options::initial_balance - shift;
-        balance[pair[k] + 1] = bank_options::initial_balance + shift;
+        const int change = static_cast<int>((seed + k) % 256);
+        balance[pair[k]] = bank_options::initial_balance - change;
+        balance[pair[k] + 1] = bank_options::initial_balance + change;
       }
     }
     t_.seen += seen;

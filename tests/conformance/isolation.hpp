@@ -37,24 +37,25 @@ void no_write_skew(const venue& v) {
     require_equal(after[2 * p] + after[2 * p + 1], 1u, "write skew: words of a pair that stayed set");
 }
 
-/// An election: who finds that nobody has voted, votes. Serially each has one voter.
+/// An election: who finds that nobody has voted, votes. Serially each has one voter. Every other one is a short one.
 struct elect {
-  static constexpr std::uint32_t words_each = 20, voters = 3;
+  static constexpr std::uint32_t words_each = 20, short_ones = 4, voters = 3;
   array<std::uint32_t> words;
   GPUTM_FN std::uint32_t first(std::uint32_t in) const { return in / voters * words_each; }
+  GPUTM_FN std::uint32_t count(std::uint32_t in) const { return in / voters % 2 == 0 ? words_each : short_ones; }
   template <class Touch>
   GPUTM_FN void footprint(Touch& touch, std::uint32_t in) const {
-    for (std::uint32_t i = 0; i < words_each; ++i) touch(words[first(in) + i]);
+    for (std::uint32_t i = 0; i < count(in); ++i) touch(words[first(in) + i]);
   }
   template <Transaction Tx>
   GPUTM_FN outcome operator()(Tx& tx, std::uint32_t in) const {
     std::uint32_t votes = 0;
-    for (std::uint32_t i = 0; i < words_each; ++i) {
+    for (std::uint32_t i = 0; i < count(in); ++i) {
       GPUTM_TRY(std::uint32_t vote, tx.load(words[first(in) + i]));
       votes += vote;
     }
     if (votes != 0) return gputm::cancel;
-    GPUTM_TRY(tx.store(words[first(in) + words_each - 1 - in % voters], 1u));
+    GPUTM_TRY(tx.store(words[first(in) + count(in) - 1 - in % voters], 1u));
     return gputm::commit;
   }
 };

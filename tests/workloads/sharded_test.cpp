@@ -92,6 +92,16 @@ TEST(sharded_banks, of_csmv_abort_for_room_only) {
   EXPECT_EQ(m.stats[abort_reason::read_conflict], 0u);
   expect_audits(m);
 }
+TEST(sharded_banks, of_csmv_overwrite) {
+  bank_options o = sharded(16 * 20, 50, 0);
+  o.update_writes = 18;
+  const measurement m = bank<algorithm::csmv_sh>(host_device(), o).run();
+  EXPECT_EQ(m.stats[abort_reason::read_conflict], 0u);
+  EXPECT_EQ(m.stats.commits, 4000u);
+  expect_audits(m);
+  o.writes = 19;
+  EXPECT_THROW(bank<algorithm::csmv_sh>(host_device(), o).run(), capacity_exceeded);
+}
 /// Read-only transactions keep no log there, so they may read more than the capacity.
 TEST(sharded_banks, read_capacity_is_that_of_updates) {
   bank_options o = sharded(16 * 100, 90, 100);

@@ -54,21 +54,25 @@ struct csmv_layout {
     return {reinterpret_cast<std::uint64_t*>(launch_memory), s.client_warps(), s.warp_width, text_words(c)};
   }
   // Shared memory before the record: {how the warps share the work, for each of its warps a desk {table of keys, copies
-  // of a batch's letters}}. The desks take half of what a block can have, or little more, the copies three quarters of
-  // that: else there are none, and smaller tables.
+  // of a batch's letters}}. The desks take half of what a block can have, the copies three quarters of that: else there
+  // are none, and smaller tables. Where a block of more than 25 warps can have 64 KiB, the smallest tables take more.
   static GPUTM_INLINE constexpr std::size_t desk_limit(const launch_shape& s) {
     return s.shared_limit / 2 / s.warps_in_block();
+  }
+  /// Room for a key of each transaction.
+  static GPUTM_INLINE constexpr std::uint32_t least_slots(const launch_shape& s) {
+    return collaborates ? parts::key_table::slots_for(s.warp_width, 1) : 0;
   }
   /// Short letters are copied.
   static GPUTM_INLINE constexpr std::size_t copies_bytes(const parts::log_capacity& c, const launch_shape& s) {
     const std::size_t bytes = 8 * s.warp_width * std::size_t{parts::letter::words(text_words(c))};
-    return batches && text_words(c) <= 16 && bytes <= desk_limit(s) / 4 * 3 ? bytes : 0;
+    const bool fit = bytes <= desk_limit(s) / 4 * 3 && bytes + parts::key_table::bytes(least_slots(s)) <= desk_limit(s);
+    return batches && text_words(c) <= 16 && fit ? bytes : 0;
   }
   static GPUTM_INLINE constexpr std::uint32_t table_slots(const parts::log_capacity& c, const launch_shape& s) {
     if (!collaborates) return 0;
     std::uint32_t slots = parts::key_table::slots_for(s.warp_width, c.locks());
-    const std::uint32_t least = parts::key_table::slots_for(s.warp_width, 1);  // room for a key of each transaction
-    while (slots > least && parts::key_table::bytes(slots) + copies_bytes(c, s) > desk_limit(s)) slots /= 2;
+    while (slots > least_slots(s) && parts::key_table::bytes(slots) + copies_bytes(c, s) > desk_limit(s)) slots /= 2;
     return slots;
   }
   static GPUTM_INLINE constexpr std::size_t desk_bytes(const parts::log_capacity& c, const launch_shape& s) {

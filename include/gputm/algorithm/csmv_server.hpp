@@ -42,10 +42,11 @@ class csmv_server {
       overwritten |= gone;
     }
   };
-  /// The keys of a batch: all of them are in the table; or, if they are too many, some of each transaction at a time.
+  /// The keys of a batch: all of them are in the table; or, if they are too many, they take turns, some of each
+  /// transaction at a time.
   struct batch_keys {
     parts::key_table table;
-    std::uint32_t longest = 0;  // most keys of a transaction, where they take turns
+    bool in_turns = false;
   };
 
  public:
@@ -165,24 +166,21 @@ class csmv_server {
   // ---- collaborative validation of a batch at a time
   /// Puts the keys of the batch into a table, if they fit; `oldest`: of its snapshots.
   GPUTM_INLINE batch_keys gather(std::uint32_t warp, simt::mask_t batch, std::uint64_t& oldest) const {
-    std::uint32_t keys = 0, longest = 0;
+    std::uint32_t keys = 0;
     std::uint64_t first = ~std::uint64_t{0};
     each_of(batch, [&](std::uint32_t t) {
       const parts::letter l = text_of(warp, t);
       keys += l.keys();
-      longest = longest > l.keys() ? longest : l.keys();
       if (l.snapshot() < first) first = l.snapshot();
     });
     oldest = simt::reduce_unordered(all, first, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
     keys = simt::reduce_unordered(all, keys, [](std::uint32_t a, std::uint32_t b) { return a + b; });
-    if (keys > table_.room())
-      return {table_,
-              simt::reduce_unordered(all, longest, [](std::uint32_t a, std::uint32_t b) { return a > b ? a : b; })};
+    if (keys > table_.room()) return {table_, true};
     const parts::key_table table = table_.for_keys(keys);
-    put(table, warp, batch, 0, longest);
+    put(table, warp, batch, 0, keys);
     return {table};
   }
-  /// Fills a table with `n` keys of each of `some`, from number `first` on.
+  /// Fills a table with up to `n` keys of each of `some`, from number `first` on.
   GPUTM_INLINE void put(const parts::key_table& table, std::uint32_t warp, simt::mask_t some, std::uint32_t first,
                         std::uint32_t n) const {
     table.clear(simt::lane(), lanes_);
@@ -192,9 +190,9 @@ class csmv_server {
       const std::uint32_t keys = l.keys(), end = keys < first + n ? keys : first + n;
       constexpr unsigned at_once = 4;
       for (std::uint32_t i = first; i < end; i += at_once) {
-        std::uint64_t some[at_once];
-        l.read_some(i, end, some);
-        for (unsigned k = 0; k < at_once && i + k < end; ++k) table.add(some[k], t);
+        std::uint64_t key[at_once];
+        l.read_some(i, end, key);
+        for (unsigned k = 0; k < at_once && i + k < end; ++k) table.add(key[k], t);
       }
     });
     simt::sync_warp(all);
@@ -205,14 +203,25 @@ class csmv_server {
     std::uint32_t first = 0;
     GPUTM_NO_UNROLL
     do {
-      if (keys.longest != 0) {  // there is room for one of each at least: csmv_layout::table_slots()
-        const std::uint32_t n = keys.table.room() / simt::count(f.live);
+      if (keys.in_turns) {
+        const simt::mask_t left = with_keys_from(warp, f.live, first);
+        if (left == 0) return;
+        // one of each at least: csmv_layout::table_slots()
+        const std::uint32_t n = keys.table.room() / simt::count(left);
         simt::sync_warp(all);  // lanes that still look for the keys before them
-        put(keys.table, warp, f.live, first, n);
+        put(keys.table, warp, left, first, n);
         first += n;
       }
       validate_batch(keys.table, warp, f, checked, last);
-    } while (first < keys.longest && f.live != 0);
+    } while (keys.in_turns);
+  }
+  /// Those of `some` that have a key of number `first`.
+  GPUTM_INLINE simt::mask_t with_keys_from(std::uint32_t warp, simt::mask_t some, std::uint32_t first) const {
+    simt::mask_t mine = 0;
+    each_of(some, [&](std::uint32_t t) {
+      if (text_of(warp, t).keys() > first) mine |= simt::mask_t{1} << t;
+    });
+    return simt::reduce_unordered(all, mine, [](simt::mask_t a, simt::mask_t b) { return a | b; });
   }
   /// Calls visit(t) for this lane's transactions among `batch`.
   template <class Visit>
@@ -228,8 +237,8 @@ class csmv_server {
       if (text_of(warp, simt::lowest(rest)).snapshot() < stamp) found |= rest & ~(rest - 1);
     return found;
   }
-  /// Holds each entry after `checked` up to `last` against the whole batch. Fences cost more than everything else
-  /// here, so there is one before, and one after all of it.
+  /// Holds each entry after `checked` up to `last` against the whole batch, as far as its keys are in the table. Fences
+  /// cost more than everything else here, so there is one before, and one after all entries.
   GPUTM_INLINE void validate_batch(const parts::key_table& table, std::uint32_t warp, fates& f, std::uint64_t checked,
                                    std::uint64_t last) const {
     simt::mask_t gone = 0, conflict = 0;
@@ -271,7 +280,7 @@ class csmv_server {
   // ---- algorithm 2 without collaboration
   /// Each lane has transactions of its own.
   GPUTM_INLINE void validate_apart(std::uint32_t warp, fates& f, std::uint64_t checked, std::uint64_t last) const {
-    decide_apart(f, [&](std::uint32_t t) { return hold(text_of(warp, t), checked, last, 0, 1); });
+    decide_apart(f, [&](std::uint32_t t) { return hold(text_of(warp, t), checked, last); });
   }
   /// decide(t): of this lane's transactions.
   template <class Decide>
@@ -284,15 +293,13 @@ class csmv_server {
       f.end(simt::ballot(all, mine == found::conflict) << base, gone);
     }
   }
-  /// Holds a transaction against the entries after `checked` and its snapshot up to `last`, from the newest
-  /// backwards: number `first` and every `step`-th from there.
-  GPUTM_INLINE found hold(const parts::letter& l, std::uint64_t checked, std::uint64_t last, std::uint32_t first,
-                          std::uint32_t step) const {
+  /// Holds a transaction against the entries after `checked` and its snapshot up to `last`, from the newest backwards.
+  GPUTM_INLINE found hold(const parts::letter& l, std::uint64_t checked, std::uint64_t last) const {
     const std::uint64_t snapshot = record_.place(l.snapshot()), after = checked > snapshot ? checked : snapshot;
     if (last > after && last - after > record_.entries()) return found::overwritten;
     const std::uint32_t keys = l.keys();
-    for (std::uint64_t k = first; after + k < last; k += step) {
-      const found f = record_.check(last - k, [&](std::uint64_t key) {
+    for (; after < last; --last) {
+      const found f = record_.check(last, [&](std::uint64_t key) {
         for (std::uint32_t i = 0; i < keys; ++i)
           if (l.read(i) == key) return true;
         return false;
@@ -310,7 +317,7 @@ class csmv_server {
     std::uint64_t checked = l.snapshot();
     for (;;) {
       const std::uint64_t last = record_.last();
-      const found f = hold(l, checked, last, 0, 1);
+      const found f = hold(l, checked, last);
       if (f != found::clean) return l.answer(f, 0);
       if (last > checked) checked = last;
       if (record_.reserve(last, checked + 1)) break;
