@@ -137,7 +137,9 @@ void worker::waited() {
 
 void worker::idle_round() {
   streak_ = 0;
-  sched_yield();  // whom the threads wait for may be on another OS thread that shares this core
+  // Whom the threads wait for may be on another OS thread that shares this core. A worker alone waits for none of them,
+  // and a yield would give the core away for milliseconds wherever other programs want it.
+  if (job_->workers > 1) sched_yield();
   check_livelock();
 }
 
