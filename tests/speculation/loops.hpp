@@ -148,10 +148,7 @@ void a_chain_ends_at_a_small_multiple(const venue& v) {
   memory<E> tm{v.on};
   const auto x = tm.template allocate<std::uint64_t>(1, 1);
   const int n = v.pick(40, 20000, 20000);
-  loop_config c;
-  c.capacity = {.reads = 1, .writes = 1};
-  c.blocks = v.shape().blocks;
-  c.threads = v.shape().threads;
+  loop_config c = config_for(v, {.reads = 1, .writes = 1});
   const loop_statistics stats = speculate(s, tm, n, chain{x}, c);
   std::uint64_t expected = 1;
   for (int i = 0; i < n; ++i) expected = expected * 31 + static_cast<std::uint64_t>(i);
@@ -184,10 +181,7 @@ void reductions_are_ordinary_loads_and_stores(const venue& v) {
   const auto y = tm.template allocate<std::uint32_t>(bins), last = tm.template allocate<std::uint32_t>(1);
   const auto zz = tm.template allocate<std::uint32_t>(n);
   tm.write(s, zz, z);
-  loop_config c;
-  c.capacity = {.reads = 2, .writes = 2};
-  c.blocks = v.shape().blocks;
-  c.threads = v.shape().threads;
+  loop_config c = config_for(v, {.reads = 2, .writes = 2});
   speculate(s, tm, n, histogram{y, zz, last}, c);
   require(tm.read(s, y) == expected, "counts");
   require_equal(tm.read(s, last, 0), n - 1, "the last writer");
@@ -220,10 +214,7 @@ void an_end_on_old_data_is_none(const venue& v) {
   memory<E> tm{v.on};
   const auto a = tm.template allocate<std::uint32_t>(1), b = tm.template allocate<std::uint32_t>(9),
              c = tm.template allocate<std::uint32_t>(50);
-  loop_config config;
-  config.capacity = {.reads = 2, .writes = 2};
-  config.blocks = v.shape().blocks;
-  config.threads = v.shape().threads;
+  loop_config config = config_for(v, {.reads = 2, .writes = 2});
   config.first_window = 40;
   const loop_statistics stats = speculate(s, tm, 40, changes_its_mind{a, b, c}, config);
   require_equal(stats.iterations, 40u, "iterations that took effect");
@@ -251,10 +242,7 @@ void ends_of_earlier_loops_do_not_count(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
   const auto a = tm.template allocate<std::uint32_t>(length);
-  loop_config config;
-  config.capacity = {.reads = 1, .writes = 1};
-  config.blocks = v.shape().blocks;
-  config.threads = v.shape().threads;
+  loop_config config = config_for(v, {.reads = 1, .writes = 1});
   config.first_window = length;
   config.tags = v.round % 2 == 0 ? 3 : 255;
   auto w = make_loop_workspace<ends_at>(s, tm, length, config);
@@ -316,10 +304,7 @@ void a_reader_between_writers_finds_the_right_one(const venue& v) {
              c = tm.template allocate<std::uint32_t>(3 * groups),
              elsewhere = tm.template allocate<std::uint32_t>(groups);
   dice d(v.seed * 32452843 + v.round);
-  loop_config config;
-  config.capacity = {.reads = 2, .writes = 2};
-  config.blocks = v.shape().blocks;
-  config.threads = v.shape().threads;
+  loop_config config = config_for(v, {.reads = 2, .writes = 2});
   config.first_window = 7 * (1 + d.below(3));  // the next one may be wary from its beginning
   config.smallest_window = 7;
   config.table_slots = d.below(2) == 0 ? 0 : 256;
@@ -379,10 +364,7 @@ void a_writer_that_changes_its_mind_hides_no_other(const venue& v) {
   const auto some = [&] { return tm.template allocate<std::uint32_t>(groups); };
   const writer_changes_its_mind body{some(), some(), some(), some(), some()};
   dice d(v.seed * 49979687 + v.round);
-  loop_config c;
-  c.capacity = {.reads = 2, .writes = 1};
-  c.blocks = v.shape().blocks;
-  c.threads = v.shape().threads;
+  loop_config c = config_for(v, {.reads = 2, .writes = 1});
   c.first_window = 8 * (1 + d.below(4));  // the next one may be wary from its beginning
   c.smallest_window = 8;
   c.table_slots = d.below(2) == 0 ? 0 : 256;
@@ -420,10 +402,7 @@ void all_reads_of_an_iteration_are_checked(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
   const auto x = tm.template allocate<std::uint32_t>(long_reader::unwritten + n);
-  loop_config c;
-  c.capacity = {.reads = long_reader::unwritten + 1, .writes = 1};
-  c.blocks = v.shape().blocks;
-  c.threads = v.shape().threads;
+  loop_config c = config_for(v, {.reads = long_reader::unwritten + 1, .writes = 1});
   (void)speculate(s, tm, n, long_reader{x}, c);
   const auto found = tm.read(s, x);
   for (std::uint32_t k = 0; k < n; ++k) require_equal(found[long_reader::unwritten + k], k + 1, "a sum");
@@ -463,10 +442,7 @@ void an_array_may_first_be_stored_to_in_a_repair(const venue& v) {
   memory<E> tm{v.on};
   const auto x = tm.template allocate<std::uint32_t>(1), late = tm.template allocate<std::uint32_t>(1),
              out = tm.template allocate<std::uint32_t>(n);
-  loop_config c;
-  c.capacity = {.reads = 2, .writes = 2};
-  c.blocks = v.shape().blocks;
-  c.threads = v.shape().threads;
+  loop_config c = config_for(v, {.reads = 2, .writes = 2});
   c.first_window = n;
   auto w = make_loop_workspace<stores_late>(s, tm, n, c);
   for (int k = 0; k < 3; ++k) {
@@ -515,10 +491,7 @@ void a_reader_behind_many_writers_finds_the_last(const venue& v) {
   const auto target = tm.template allocate<std::uint32_t>(1), chain = tm.template allocate<std::uint32_t>(n / 50 + 2),
              out = tm.template allocate<std::uint32_t>(n);
   const crowd body{target, chain, out, v.round % 2 == 0 ? 37u : 401u};
-  loop_config c;
-  c.capacity = {.reads = 1, .writes = 2};
-  c.blocks = v.shape().blocks;
-  c.threads = v.shape().threads;
+  loop_config c = config_for(v, {.reads = 1, .writes = 2});
   c.first_window = 40 + v.pick(150u, 500u, 2000u) * static_cast<std::uint32_t>(v.round % 7);
   c.table_slots = v.round / 2 % 2 == 0 ? 0 : 4096;
   if (v.round % 3 == 0) {
@@ -558,10 +531,7 @@ void what_an_iteration_needs_is_counted_as_in_sequence(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
   const auto a = tm.template allocate<std::uint32_t>(16);
-  loop_config c;
-  c.capacity = {.reads = 2, .writes = 1};
-  c.blocks = v.shape().blocks;
-  c.threads = v.shape().threads;
+  loop_config c = config_for(v, {.reads = 2, .writes = 1});
   require_throws<capacity_exceeded>([&] { (void)speculate(s, tm, 4, too_long{a}, c); },
                                     {"iteration 0", "needs about 2 entries"});
   for (const std::uint32_t x : tm.read(s, a)) require_equal(x, 0u, "an element of a loop that failed at its beginning");
@@ -593,10 +563,7 @@ void iterations_on_old_data_upset_nobody(const venue& v) {
   // unlinked nodes point to themselves, to nowhere, or back to the first
   for (const std::int32_t unlinked : {-1, 0}) {
     const auto next = tm.template allocate<std::int32_t>(n, unlinked);
-    loop_config c;
-    c.capacity = {.reads = n, .writes = 1};
-    c.blocks = v.shape().blocks;
-    c.threads = v.shape().threads;
+    loop_config c = config_for(v, {.reads = n, .writes = 1});
     speculate(s, tm, n, walker{next, n}, c);
     const auto links = tm.read(s, next);
     for (std::uint32_t k = 0; k < n; ++k) require_equal(links[k], static_cast<std::int32_t>(k + 1), "a link");

@@ -253,6 +253,14 @@ class script {
   }
 };
 
+/// On the grid of the venue.
+inline loop_config config_for(const venue& v, const capacity& room) {
+  loop_config c;
+  c.capacity = room;
+  c.blocks = v.shape().blocks;
+  c.threads = v.shape().threads;
+  return c;
+}
 /// Windows, tables and limits by chance.
 inline loop_config random_config(dice& d, const venue& v, int n) {
   static constexpr std::uint32_t tables[] = {0, 0, 1, 2, 4, 16, 64};
