@@ -9,12 +9,13 @@ namespace gputm::parts {
 
 class write_buffer {
   loop_log log_;
-  std::uint64_t filter_ = 0;  // of the keys: a bit that is clear tells that an element has not been written
+  std::uint32_t filter_ = 0, other_filter_ = 0;  // of the keys: a bit that is clear in one of them tells that an element
+                                                 // has not been written
   std::uint32_t size_ = 0;
 
-  static GPUTM_INLINE std::uint64_t bit(std::uint64_t key) {
-    return std::uint64_t{1} << ((key * 0x9E3779B97F4A7C15u) >> 58);
-  }
+  static GPUTM_INLINE std::uint32_t hash(std::uint64_t key) { return index_of(key) * 0x9E3779B1u + region_of(key); }
+  static GPUTM_INLINE std::uint32_t bit(std::uint64_t key) { return 1u << (hash(key) >> 27); }
+  static GPUTM_INLINE std::uint32_t other_bit(std::uint64_t key) { return 1u << (hash(key) >> 22 & 31u); }
 
  public:
   static constexpr std::uint32_t none = loop_log::none;
@@ -24,12 +25,14 @@ class write_buffer {
   GPUTM_INLINE std::uint32_t size() const { return size_; }
   GPUTM_INLINE bool full() const { return size_ == log_.write_capacity(); }
   GPUTM_INLINE void clear() {
-    filter_ = 0;
+    filter_ = other_filter_ = 0;
     size_ = 0;
   }
 
   /// False if the element has not been written; true if it may have been.
-  GPUTM_INLINE bool perhaps(std::uint64_t key) const { return (filter_ & bit(key)) != 0; }
+  GPUTM_INLINE bool perhaps(std::uint64_t key) const {
+    return (filter_ & bit(key)) != 0 && (other_filter_ & other_bit(key)) != 0;
+  }
   /// The entry of the element, or none.
   GPUTM_INLINE std::uint32_t find(std::uint64_t key) const { return perhaps(key) ? log_.find_write(key, size_) : none; }
   template <class T>
@@ -42,6 +45,7 @@ class write_buffer {
     log_.set_write_key(size_, key);
     log_.set_value(size_, value);
     filter_ |= bit(key);
+    other_filter_ |= other_bit(key);
     ++size_;
   }
   GPUTM_INLINE void write_back(const region_table& regions) const {
