@@ -100,7 +100,8 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.memory = m.regions().memory;
   s.arrays = m.region_count();
   s.limits.iterations = n;
-  s.limits.operations = c.longest_iteration;
+  constexpr std::uint32_t countable = std::numeric_limits<std::uint32_t>::max() - 1;
+  s.limits.operations = static_cast<std::uint32_t>(std::min<std::uint64_t>(c.longest_iteration, countable));
   s.limits.window = s.logs.window;
   s.limits.first_window = std::min(s.logs.window, c.first_window != 0 ? c.first_window
                                                   : c.adapt           ? std::max(grid_threads, 32u)

@@ -31,7 +31,7 @@ namespace parts {
 /// What a loop is allowed to do; constant while it runs.
 struct loop_limits {
   std::uint64_t iterations = 0;
-  std::uint64_t operations = 0;    ///< loads and stores of one iteration, after which it counts as a runaway
+  std::uint32_t operations = 0;    ///< loads and stores of one iteration, after which it counts as a runaway
   std::uint32_t window = 0;        ///< positions
   std::uint32_t first_window = 0;  ///< positions of the first one
   std::uint32_t smallest = 0;      ///< positions that an adapted window has at least

@@ -42,7 +42,8 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE void execute(std::uint32_t p, parts::writer_marker& marker, findings& f) {
     using access = deferred_access<Options, Calm>;
     access a(view_, marker, p, w_);
-    iteration<access> it(a, env_.regions, env_.limits.operations);
+    iteration_fault fault;
+    iteration<access> it(a, env_.regions, env_.limits.operations, fault);
     const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
     ++f.executed;
     f.forwarded += a.forwarded();

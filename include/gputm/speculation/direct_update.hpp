@@ -83,7 +83,8 @@ class direct_update_thread : window_thread<Body> {
 
   GPUTM_INLINE void execute(std::uint32_t p) {
     direct_access a(log(p), table_, p);
-    iteration<direct_access> it(a, env_.regions, env_.limits.operations);
+    iteration_fault fault;
+    iteration<direct_access> it(a, env_.regions, env_.limits.operations, fault);
     const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
     ++this->executed_;
     if (how != attempt_end::commit) a.undo(env_.regions);

@@ -17,9 +17,9 @@ namespace gputm::speculation {
 
 /// What went wrong in an iteration. Only if all it has read is right it is the body's error.
 struct iteration_fault {
-  parts::fault kind = parts::fault::none;
-  std::uint32_t region = 0;
-  std::uint64_t a = 0, b = 0;
+  parts::fault kind;
+  std::uint32_t region;
+  std::uint64_t a, b;
 };
 
 /// What one attempt at an iteration came to.
@@ -30,36 +30,41 @@ enum class attempt_end : std::uint8_t { commit, cancel, failed };
 /// writes.
 template <class Access>
 class iteration {
+  /// counting: the log of writes was full; it runs on, only to count what it would need.
+  enum class progress : std::uint8_t { on, counting, astray, faulty };
+
   Access& access_;
   const region_table& regions_;
-  const std::uint64_t longest_;
-  std::uint64_t operations_ = 0;
-  iteration_fault fault_;
-  bool failed_ = false, last_ = false;
+  iteration_fault& fault_;  // an object of its own: this one lives in registers
+  const std::uint32_t longest_;
+  std::uint32_t operations_ = 0;
+  progress state_ = progress::on;
+  bool last_ = false;
 
   static constexpr std::uint64_t count_at_most = 1u << 20;
 
  public:
-  GPUTM_INLINE iteration(Access& access, const region_table& regions, std::uint64_t longest)
-      : access_(access), regions_(regions), longest_(longest) {}
+  /// `fault` is what fault() returns if something goes wrong.
+  GPUTM_INLINE iteration(Access& access, const region_table& regions, std::uint32_t longest, iteration_fault& fault)
+      : access_(access), regions_(regions), fault_(fault), longest_(longest) {}
 
   /// Reads an element as the iterations before this one leave it, or as this one has. Not ok if the attempt is over.
   template <class T>
   GPUTM_INLINE loaded<T> load(element<T> e) {
     loaded<T> out{};
-    const region* r = locate<T>(e);
-    if (!r) return out;
+    if (!may_access(e)) return out;
     const std::uint32_t number = e.handle & 255u;
-    out.ok = access_.load(*r, number, e.index, out.value) || (counting() ? cannot_count() : overflowed(e.handle));
+    out.ok = access_.load(regions_.regions[number], number, e.index, out.value) ||
+             (counting() ? cannot_count() : overflowed(number));
     return out;
   }
   /// Writes an element for the iterations after this one.
   template <class T>
   GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) {
-    const region* r = locate<T>(e);
-    if (!r) return stored{false};
-    if (counting()) return stored{++fault_.a < count_at_most};
-    return stored{access_.store(*r, e.handle & 255u, e.index, value) || overflowed(e.handle)};
+    if (!may_access(e)) return stored{false};
+    if (counting()) return stored{count()};
+    const std::uint32_t number = e.handle & 255u;
+    return stored{access_.store(regions_.regions[number], number, e.index, value) || overflowed(number)};
   }
   /// This is the loop's last iteration: once it commits, no later one leaves a trace. What it stores counts, so that
   /// a body breaks by:  it.break_loop(); return gputm::commit;
@@ -67,56 +72,61 @@ class iteration {
 
   // ---- for engines -----------------------------------------------------------------------------
   GPUTM_INLINE bool last() const { return last_; }
-  GPUTM_INLINE const iteration_fault& fault() const { return fault_; }
+  GPUTM_INLINE iteration_fault fault() const {
+    if (state_ != progress::counting && state_ != progress::faulty) return {parts::fault::none, 0, 0, 0};
+    return fault_;
+  }
   /// Whether what the body said can take effect.
   GPUTM_INLINE attempt_end settle(outcome said) {
-    if (!failed_ && fault_.kind == parts::fault::none && said != outcome::commit && said != outcome::cancel)
-      fail({parts::fault::retry_in_loop});
-    if (failed_ || fault_.kind != parts::fault::none) return attempt_end::failed;
+    if (state_ == progress::on && said != outcome::commit && said != outcome::cancel)
+      fail(parts::fault::retry_in_loop);
+    if (state_ != progress::on) return attempt_end::failed;
     return said == outcome::commit ? attempt_end::commit : attempt_end::cancel;
   }
 
  private:
-  GPUTM_INLINE bool fail(const iteration_fault& f) {
-    if (!counting()) fault_ = f;  // beyond a full log only its size is of interest
-    failed_ = true;
+  GPUTM_INLINE bool counting() const { return state_ == progress::counting; }
+  GPUTM_INLINE void note(parts::fault kind, std::uint32_t region, std::uint64_t a, std::uint64_t b) {
+    fault_ = {kind, region, a, b};
+    simt::keep_in_memory(fault_);  // in registers every access that goes well would carry it along
+  }
+  GPUTM_INLINE bool fail(parts::fault kind, std::uint32_t region = 0, std::uint64_t a = 0, std::uint64_t b = 0) {
+    if (!counting()) note(kind, region, a, b);  // beyond a full log only its size is of interest
+    state_ = progress::faulty;
     return false;
   }
-  /// After an overflow the first iteration of a window runs on, only to count what it would need.
-  GPUTM_INLINE bool counting() const { return fault_.kind == parts::fault::write_capacity; }
+  /// Another write for which there is no room.
+  GPUTM_INLINE bool count() {
+    const std::uint64_t needed = fault_.a + 1;
+    fault_.a = needed;
+    return needed < count_at_most;
+  }
   /// What it must know to count on is another iteration's for now: it runs again, where nothing runs beside it.
   GPUTM_INLINE bool cannot_count() {
-    fault_ = {};
-    failed_ = true;
+    state_ = progress::astray;
     return false;
   }
   /// A load or store did not succeed. The first iteration has no log of reads, so it is that of writes which is full.
-  GPUTM_INLINE bool overflowed(std::uint32_t handle) {
-    const bool overflow = access_.overflow() != parts::overflow_kind::none;
-    failed_ = !overflow || !access_.first();
-    if (failed_) return false;
+  GPUTM_INLINE bool overflowed(std::uint32_t number) {
+    if (access_.overflow() == parts::overflow_kind::none || !access_.first()) {
+      state_ = progress::astray;
+      return false;
+    }
     const std::uint64_t limit = access_.write_limit();
-    fault_ = {parts::fault::write_capacity, handle & 255u, limit + 1, limit};
+    note(parts::fault::write_capacity, number, limit + 1, limit);
+    state_ = progress::counting;
     return true;
   }
   template <class T>
-  GPUTM_INLINE const region* locate(element<T> e) {
-    if (failed_) return nullptr;
+  GPUTM_INLINE bool may_access(element<T> e) {
+    if (state_ == progress::astray || state_ == progress::faulty) return false;
     const std::uint32_t k = e.handle & 255u;
-    if (e.handle >> 8 != regions_.memory || k >= max_regions) {
-      fail({parts::fault::wrong_memory, 0, e.handle >> 8, regions_.memory});
-      return nullptr;
-    }
-    const region& r = regions_.regions[k];
-    if (e.index >= r.length) {
-      fail({parts::fault::out_of_range, k, e.index, r.length});
-      return nullptr;
-    }
-    if (++operations_ > longest_) {
-      fail({parts::fault::runaway, k, longest_, 0});
-      return nullptr;
-    }
-    return &r;
+    if (e.handle >> 8 != regions_.memory || k >= max_regions)
+      return fail(parts::fault::wrong_memory, 0, e.handle >> 8, regions_.memory);
+    const std::uint32_t length = regions_.regions[k].length;
+    if (e.index >= length) return fail(parts::fault::out_of_range, k, e.index, length);
+    if (++operations_ > longest_) return fail(parts::fault::runaway, k, longest_);
+    return true;
   }
 };
 

@@ -62,7 +62,8 @@ GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& 
   GPUTM_NO_UNROLL
   for (; end.done < count && !end.over; ++end.done) {
     access.begin();
-    iteration<serial_access> it(access, env.regions, env.limits.operations);
+    iteration_fault fault;
+    iteration<serial_access> it(access, env.regions, env.limits.operations, fault);
     const attempt_end how = it.settle(body(it, static_cast<int>(base + end.done)));
     if (how == attempt_end::failed) {
       const iteration_fault f = it.fault();
