@@ -30,6 +30,9 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
   if (c.window > largest)
     throw invalid_argument("a window of " + std::to_string(c.window) + " iterations: the limit is " +
                            std::to_string(largest));
+  if (logs.rows() > std::numeric_limits<std::uint32_t>::max())
+    throw invalid_argument("a log of " + std::to_string(logs.rows()) +
+                           " words for an iteration: the limit is 2^32 - 1; use a smaller capacity, or smaller elements");
   const std::uint64_t position = logs.position_bytes();
   std::uint64_t usual = host ? 1u << 14 : 1u << 20;
   // a hashed table of writers in the L2 cache, a quarter full

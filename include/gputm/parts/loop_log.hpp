@@ -55,9 +55,9 @@ class loop_log {
   std::uint64_t* mine_;
   std::uint32_t width_, reads_, writes_, value_words_;
 
-  GPUTM_INLINE std::uint64_t& row(std::uint64_t k) const { return mine_[k * width_]; }
+  GPUTM_INLINE std::uint64_t& row(std::uint32_t k) const { return mine_[std::uint64_t{k} * width_]; }
   GPUTM_INLINE std::uint64_t& value_row(std::uint32_t i, std::uint32_t w) const {
-    return row(2 + reads_ + writes_ + static_cast<std::uint64_t>(i) * value_words_ + w);
+    return row(2 + reads_ + writes_ + i * value_words_ + w);
   }
 
  public:
