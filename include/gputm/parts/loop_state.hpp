@@ -65,6 +65,30 @@ struct loop_window {
   std::uint32_t number = 0;       ///< tells windows apart
 };
 
+/// What iterations have found out about their window, as bits of one word: of regions, or of the window.
+struct loop_findings {
+  std::uint64_t bits = 0;
+
+  static constexpr std::uint64_t unmarked = std::uint64_t{1} << 48;   ///< marks of last writers are not right
+  static constexpr std::uint64_t several = std::uint64_t{1} << 49;    ///< some element has several writers
+  static constexpr std::uint64_t unlisted = std::uint64_t{1} << 50;   ///< some writes are not in the lists of their
+                                                                      ///< elements' writers
+  static constexpr std::uint64_t last_seen = std::uint64_t{1} << 51;  ///< some body has ended the loop
+  static constexpr std::uint64_t alone = std::uint64_t{1} << 52;      ///< the first position has writes without marks:
+                                                                      ///< it commits, and no other
+
+  static_assert(max_regions <= 16);
+  /// Bit r of each: something was stored to region r; reads of it are in logs; it was read without a log.
+  static GPUTM_INLINE constexpr std::uint64_t of_regions(std::uint32_t stored, std::uint32_t logged,
+                                                         std::uint32_t unlogged) {
+    return stored | std::uint64_t{logged} << 16 | std::uint64_t{unlogged} << 32;
+  }
+  GPUTM_INLINE constexpr std::uint32_t stored() const { return bits & 0xffffu; }
+  GPUTM_INLINE constexpr std::uint32_t read_logged() const { return bits >> 16 & 0xffffu; }
+  GPUTM_INLINE constexpr std::uint32_t read_unlogged() const { return bits >> 32 & 0xffffu; }
+  GPUTM_INLINE constexpr bool has(std::uint64_t bit) const { return (bits & bit) != 0; }
+};
+
 struct alignas(128) loop_counters {
   std::uint64_t iterations, rounds, executed, forwarded, serial;
   std::uint64_t violations[violation_kinds];
@@ -78,15 +102,8 @@ struct loop_state {
   std::uint32_t stretch_over;           ///< in which the loop has come to its end
   alignas(128) std::uint32_t violated;  ///< the lowest position that must not commit
   std::uint32_t ended;                  ///< the lowest position whose body ended the loop
-  std::uint32_t stored;                 ///< bit r: something was stored to region r
-  std::uint32_t read_logged;            ///< bit r: reads of region r are in logs
-  std::uint32_t read_unlogged;          ///< bit r: region r was read without a log
-  std::uint32_t unmarked;               ///< marks of last writers are not right
-  std::uint32_t several;                ///< some element has several writers
-  std::uint32_t unlisted;               ///< some writes are not in the lists of their elements' writers
+  std::uint64_t found;                  ///< loop_findings
   std::uint32_t too_long;               ///< the lowest position whose log was full: it commits as a window's first only
-  std::uint32_t last_seen;              ///< some body has ended the loop
-  std::uint32_t alone;                  ///< the first position has writes without marks: it commits, and no other
   std::uint32_t dirty;                  ///< positions in violation
   std::uint32_t dirty_before;           ///< as of the check before
   std::uint32_t ran;                    ///< in this window: runs of bodies
@@ -113,10 +130,12 @@ class loop_plan {
     return a < b ? static_cast<std::uint32_t>(a) : b;
   }
   static GPUTM_INLINE std::uint32_t get(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
+  GPUTM_INLINE loop_findings found() const { return {simt::atomic(s_.found).load(order::relaxed)}; }
   static GPUTM_INLINE void set(std::uint32_t& word, std::uint32_t v) { simt::atomic(word).store(v, order::relaxed); }
   static GPUTM_INLINE void put(std::uint32_t& word, std::uint64_t v) {
     simt::plain_store(word, static_cast<std::uint32_t>(v));
   }
+  GPUTM_INLINE void find(std::uint64_t bit) { simt::atomic(s_.found).fetch_or(bit, order::relaxed); }
   GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
@@ -124,15 +143,8 @@ class loop_plan {
   GPUTM_INLINE void reset() {
     set(s_.violated, writer_table::none);
     set(s_.ended, writer_table::none);
-    set(s_.stored, 0);
-    set(s_.read_logged, 0);
-    set(s_.read_unlogged, 0);
-    set(s_.unmarked, 0);
-    set(s_.several, 0);
-    set(s_.unlisted, 0);
+    simt::atomic(s_.found).store(0, order::relaxed);
     set(s_.too_long, writer_table::none);
-    set(s_.last_seen, 0);
-    set(s_.alone, 0);
     set(s_.dirty, 0);
   }
   /// The size of the window after `w`, of which `commits` positions committed.
@@ -220,13 +232,15 @@ class loop_plan {
   /// All iterations have been executed. Before a check: what earlier ones have found does not count. Without one:
   /// decide().
   GPUTM_INLINE void prepare_check() {
-    if (simt::plain_load(s_.now.repair) != 0) {
+    const std::uint32_t repair = simt::plain_load(s_.now.repair), violated = get(s_.violated);
+    const loop_findings f = found();
+    if (repair != 0) {
       put(s_.now.plain, 0);
       set(s_.violated, writer_table::none);
       set(s_.dirty, 0);
-    } else if (get(s_.violated) == writer_table::none && get(s_.last_seen) == 0) {
+    } else if (violated == writer_table::none && !f.has(loop_findings::last_seen)) {
       put(s_.now.plain, 1);
-      if (get(s_.read_logged) == 0) {
+      if (f.read_logged() == 0) {
         put(s_.now.decided, 1);
         decide();
       }
@@ -235,17 +249,19 @@ class loop_plan {
   /// It is known which iterations are in violation: how many of them commit. They count as done.
   GPUTM_INLINE void decide() {
     const std::uint32_t size = simt::plain_load(s_.now.size), violated = get(s_.violated), ended = get(s_.ended);
+    const std::uint32_t failed = get(s_.failed), troubled = simt::plain_load(s_.troubled);
+    const std::uint32_t wary = simt::plain_load(s_.now.wary), logged = simt::plain_load(s_.now.logged);
+    const std::uint64_t base = simt::plain_load(s_.now.base);
+    const loop_findings f = found();
     std::uint32_t commits = violated < size ? violated : size;
-    if (get(s_.alone) != 0 && commits > 1) commits = 1;
+    if (f.has(loop_findings::alone) && commits > 1) commits = 1;
     if (ended < commits) commits = ended + 1;
     put(s_.now.commits, commits);
-    put(s_.now.all_commit, commits == size && get(s_.unmarked) == 0);
-    put(s_.now.several, get(s_.several));
-    const bool over = ended < commits || get(s_.failed) != 0;
-    const bool calm =
-        commits == size && !over && simt::plain_load(s_.troubled) == 0 && simt::plain_load(s_.now.wary) == 0;
-    const std::uint64_t base = simt::plain_load(s_.now.base);
-    put(past_.calm, calm ? loop_past::known | stored_so_far(base, simt::plain_load(s_.now.logged), get(s_.stored)) : 0);
+    put(s_.now.all_commit, commits == size && !f.has(loop_findings::unmarked));
+    put(s_.now.several, f.has(loop_findings::several));
+    const bool over = ended < commits || failed != 0;
+    const bool calm = commits == size && !over && troubled == 0 && wary == 0;
+    put(past_.calm, calm ? loop_past::known | stored_so_far(base, logged, f.stored()) : 0);
     put(s_.now.over, over);
     put(s_.now.closing, over || base + commits == limits_.iterations);
     count(s_.counters.rounds, 1);
@@ -256,13 +272,15 @@ class loop_plan {
   GPUTM_INLINE void decide_or_repair(bool may_repair) {
     const std::uint32_t repair = simt::plain_load(s_.now.repair), size = simt::plain_load(s_.now.size);
     const std::uint32_t before = simt::plain_load(s_.dirty_before), dirty = get(s_.dirty), lowest = get(s_.violated);
+    const std::uint32_t too_long = get(s_.too_long), failed = get(s_.failed), ended = get(s_.ended);
+    const loop_findings f = found();
     if (dirty != 0) put(s_.troubled, 1);
     const bool cut = dirty > before / 2;
     std::uint32_t left = cut ? size / 2 : size;
-    if (get(s_.too_long) < left) left = get(s_.too_long);
+    if (too_long < left) left = too_long;
     const bool may_cut = limits_.adapt && left >= limits_.smallest;
     const bool useful =
-        lowest < left && (!cut || may_cut) && get(s_.alone) == 0 && get(s_.failed) == 0 && get(s_.ended) > lowest;
+        lowest < left && (!cut || may_cut) && !f.has(loop_findings::alone) && failed == 0 && ended > lowest;
     if (!may_repair || !useful || repair == limits_.repairs) {
       put(s_.now.repair, 0);
       return decide();
@@ -278,20 +296,23 @@ class loop_plan {
     put(s_.ran, std::uint64_t{simt::plain_load(s_.ran)} + again);
     put(s_.now.repair, repair + 1);
     set(s_.ended, writer_table::none);
-    set(s_.unmarked, 1);  // an iteration that runs again may write something else
+    find(loop_findings::unmarked);  // an iteration that runs again may write something else
   }
   /// Whether the window must run again because a region has been written that was read without a log.
-  GPUTM_INLINE bool must_repeat() { return (get(s_.stored) & get(s_.read_unlogged)) != 0; }
+  GPUTM_INLINE bool must_repeat() {
+    const loop_findings f = found();
+    return (f.stored() & f.read_unlogged()) != 0;
+  }
   GPUTM_INLINE void repeat() {
     loop_window w = current(s_);
-    w.logged |= get(s_.stored);
+    w.logged |= found().stored();
     count(s_.counters.rounds, 1);
     begin(w);
   }
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    w.logged = stored_so_far(w.base, w.logged, get(s_.stored));
+    w.logged = stored_so_far(w.base, w.logged, found().stored());
     const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;
@@ -309,7 +330,7 @@ class loop_plan {
     const std::uint32_t done = simt::plain_load(s_.stretched);
     count(s_.counters.iterations, done);
     count(s_.counters.serial, done);
-    w.logged |= get(s_.stored);
+    w.logged |= found().stored();
     w.base += done;
     w.over = simt::plain_load(s_.stretch_over);
     w.stretch = 0;

@@ -30,7 +30,8 @@ class deferred_update : window_thread<Body> {
   parts::window_view view_;
   /// What the iterations of a pass have done, those of this thread.
   struct findings {
-    std::uint32_t stored = 0, read_logged = 0, read_unlogged = 0, several = 0;
+    std::uint32_t stored = 0, read_logged = 0, read_unlogged = 0;
+    bool several = false;
     std::uint64_t executed = 0, forwarded = 0;
   };
 
@@ -53,15 +54,15 @@ class deferred_update : window_thread<Body> {
     log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0);
     a.keep_lists();
     finish<Calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
-    // relaxed: all these words are read in the serial section behind the phase, or behind that
-    if (a.strayed()) simt::atomic(env_.state->unlisted).store(1, order::relaxed);
-    if (it.last()) simt::atomic(env_.state->last_seen).store(1, order::relaxed);
+    if (a.strayed()) this->find(parts::loop_findings::unlisted);
+    if (it.last()) this->find(parts::loop_findings::last_seen);
     if (how == attempt_end::failed) {
+      // relaxed: read in a serial section behind the phase
       if (a.why() == violation::capacity) simt::atomic(env_.state->too_long).fetch_min(p, order::relaxed);
       return this->fail(p, p == 0, it.fault(), a.why());
     }
-    if (how == attempt_end::cancel && a.writes() != 0) simt::atomic(env_.state->unmarked).store(1, order::relaxed);
-    if (p == 0 && a.crowded()) simt::atomic(env_.state->alone).store(1, order::relaxed);  // read behind the check
+    if (how == attempt_end::cancel && a.writes() != 0) this->find(parts::loop_findings::unmarked);
+    if (p == 0 && a.crowded()) this->find(parts::loop_findings::alone);
   }
   template <bool Calm>
   GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
@@ -123,11 +124,8 @@ class deferred_update : window_thread<Body> {
       f = execute_warily(*this);
     this->executed_ += f.executed;
     this->forwarded_ += f.forwarded;
-    // relaxed: read in the serial section behind the phase
-    this->unite_of_all(env_.state->stored, f.stored);
-    this->unite_of_all(env_.state->read_logged, f.read_logged);
-    this->unite_of_all(env_.state->read_unlogged, f.read_unlogged);
-    this->unite_of_all(env_.state->several, f.several);
+    this->find_of_all(parts::loop_findings::of_regions(f.stored, f.read_logged, f.read_unlogged) |
+                      (f.several ? parts::loop_findings::several : 0));
   }
 
   static constexpr std::uint32_t at_once = 4;  // reads of a position that a check fetches together
@@ -229,7 +227,7 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE void check_all() {
     std::uint32_t dirty = 0, p = first_position();
     if (p < w_.from) p += simt::grid_threads();
-    view_.set_lists(Options::repair && w_.wary && hint(env_.state->unlisted) == 0);
+    view_.set_lists(Options::repair && w_.wary && !this->found().has(parts::loop_findings::unlisted));
     marks_of now = fetch_marks(fetch_reads(p));
     reads_of next = fetch_reads(p + simt::grid_threads());
     GPUTM_NO_UNROLL

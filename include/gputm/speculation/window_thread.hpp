@@ -19,6 +19,12 @@ class window_thread {
   std::uint64_t executed_ = 0, forwarded_ = 0;
 
   static GPUTM_INLINE std::uint32_t hint(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
+  /// What has been found out about the window so far.
+  GPUTM_INLINE parts::loop_findings found() const { return {simt::atomic(env_.state->found).load(order::relaxed)}; }
+  GPUTM_INLINE void find(std::uint64_t bits) const {
+    // relaxed: read in the serial section behind the phase, or behind that
+    simt::atomic(env_.state->found).fetch_or(bits, order::relaxed);
+  }
   GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
 
   /// Position `p` must not commit in this window, nor any above it.
@@ -76,10 +82,10 @@ class window_thread {
         simt::reduce_unordered(simt::full_mask, mine, [](std::uint64_t a, std::uint64_t b) { return a + b; });
     if (simt::lane() == 0 && sum != 0) simt::atomic(word).fetch_add(sum, order::relaxed);
   }
-  static GPUTM_INLINE void unite_of_all(std::uint32_t& word, std::uint32_t mine) {
-    const std::uint32_t all =
-        simt::reduce_unordered(simt::full_mask, mine, [](std::uint32_t a, std::uint32_t b) { return a | b; });
-    if (simt::lane() == 0 && (all & ~hint(word)) != 0) simt::atomic(word).fetch_or(all, order::relaxed);
+  GPUTM_INLINE void find_of_all(std::uint64_t mine) const {
+    const std::uint64_t all =
+        simt::reduce_unordered(simt::full_mask, mine, [](std::uint64_t a, std::uint64_t b) { return a | b; });
+    if (simt::lane() == 0 && (all & ~found().bits) != 0) find(all);
   }
 
  public:
@@ -91,7 +97,7 @@ class window_thread {
     if (simt::grid_thread_rank() == 0) {
       const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch);
       executed_ += end.done;
-      simt::atomic(env_.state->stored).fetch_or(end.stored, order::relaxed);
+      find(parts::loop_findings::of_regions(end.stored, 0, 0));
       plan_.note_stretch(static_cast<std::uint32_t>(end.done), end.over);
     }
     barrier_.wait([this] { plan_.next_after_stretch(); });
