@@ -92,6 +92,22 @@ class writer_table : tagged_table<writer_entry> {
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) word[i] = mark[i] ? simt::plain_load(*mark[i]) : 0;
   }
+  /// The newest of the marks of first writers of the first `n` elements, all of which have marks of their own; nobody
+  /// may be marking.
+  template <std::size_t N>
+  GPUTM_INLINE std::uint32_t newest_first(const std::uint64_t (&key)[N], std::uint32_t n) const {
+    std::uint32_t word[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) word[i] = i < n ? simt::plain_load(*own_first(key[i])) : 0;
+    std::uint32_t newest = 0;
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) newest = newest < word[i] ? word[i] : newest;
+    return newest;
+  }
+  /// Whether it says that a position below `p` writes one of the elements: marks of windows before are lower.
+  GPUTM_INLINE bool is_below(std::uint32_t newest, std::uint32_t p) const { return newest > word_of_first(p); }
+  /// Whether every element has marks of its own.
+  GPUTM_INLINE bool has_own_marks() const { return direct(); }
   GPUTM_INLINE std::uint32_t first_of(std::uint32_t word) const {
     if (word >> position_bits != tag_) return none;  // nobody has marked it, or claimed its entry and not marked it yet
     return positions - 1 - (word & (positions - 1));
