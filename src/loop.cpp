@@ -30,9 +30,6 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
   if (c.window > largest)
     throw invalid_argument("a window of " + std::to_string(c.window) + " iterations: the limit is " +
                            std::to_string(largest));
-  if (logs.rows() > std::numeric_limits<std::uint32_t>::max())
-    throw invalid_argument("a log of " + std::to_string(logs.rows()) +
-                           " words for an iteration: the limit is 2^32 - 1; use a smaller capacity, or smaller elements");
   const std::uint64_t position = logs.position_bytes();
   std::uint64_t usual = host ? 1u << 14 : 1u << 20;
   // a hashed table of writers in the L2 cache, a quarter full
@@ -92,6 +89,9 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.logs.writes = c.capacity.writes;
   s.logs.value_words = (m.largest_element() + 7) / 8;
   s.logs.window = 1;
+  if (s.logs.rows() > std::numeric_limits<std::uint32_t>::max())
+    throw invalid_argument("a log of " + std::to_string(s.logs.rows()) + " words of 8 bytes for each iteration: the " +
+                           "limit is 2^32 - 1; use a smaller capacity, or smaller elements");
   const bool hashed = !plan_marks(c, traits, m, s.table);
   if (traits.logs) s.logs.window = plan_window(c, s.logs, hashed, host, std::max<std::uint64_t>(n, 1), grid_threads);
   if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, host);

@@ -155,6 +155,18 @@ TYPED_TEST(loop_interface, impossible_configurations) {
   require_throws<invalid_argument>([&] { run({.tags = 2}); }, {"tags is 2"});
   require_throws<invalid_argument>([&] { run({.threads = TypeParam::loop.one_thread ? 0 : 2048u, .tags = 2}); }, {});
 }
+TYPED_TEST(loop_interface, a_log_that_cannot_be) {
+  struct large {
+    double values[1024];
+  };
+  [[maybe_unused]] auto a = this->tm.template allocate<large>(1);
+  auto b = this->tm.template allocate<int>(4);
+  require_throws<invalid_argument>(
+      [&] {
+        speculate(this->s, this->tm, 4, troubled{b, {}, -1, trouble::none}, {.capacity = {.writes = 1u << 22}});
+      },
+      {"4299161", "2^32 - 1", "smaller capacity"});
+}
 TYPED_TEST(loop_interface, a_workspace_serves_many_loops) {
   std::vector<int> data(300, -1);
   auto a = this->tm.adopt(data.data(), 300);

@@ -9,8 +9,8 @@ namespace gputm::parts {
 
 class write_buffer {
   loop_log log_;
-  std::uint32_t filter_ = 0, other_filter_ = 0;  // of the keys: a bit that is clear in one of them tells that an element
-                                                 // has not been written
+  // of the keys: where one has a bit clear, an element has not been written
+  std::uint32_t filter_ = 0, other_filter_ = 0;
   std::uint32_t size_ = 0;
 
   static GPUTM_INLINE std::uint32_t hash(std::uint64_t key) { return index_of(key) * 0x9E3779B1u + region_of(key); }

@@ -78,8 +78,7 @@ class iteration {
   }
   /// Whether what the body said can take effect.
   GPUTM_INLINE attempt_end settle(outcome said) {
-    if (state_ == progress::on && said != outcome::commit && said != outcome::cancel)
-      fail(parts::fault::retry_in_loop);
+    if (state_ == progress::on && said != outcome::commit && said != outcome::cancel) fail(parts::fault::retry_in_loop);
     if (state_ != progress::on) return attempt_end::failed;
     return said == outcome::commit ? attempt_end::commit : attempt_end::cancel;
   }
