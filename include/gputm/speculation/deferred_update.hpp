@@ -40,10 +40,9 @@ class deferred_update : window_thread<Body> {
 
   /// Runs the iteration at position `p`.
   template <bool Calm>
-  GPUTM_INLINE void execute(std::uint32_t p, parts::writer_marker& marker, findings& f) {
+  GPUTM_INLINE void execute(std::uint32_t p, parts::writer_marker& marker, findings& f, iteration_fault& fault) {
     using access = deferred_access<Options, Calm>;
     access a(view_, marker, p, w_);
-    iteration_fault fault;
     iteration<access> it(a, env_.regions, env_.limits.operations, fault);
     const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
     ++f.executed;
@@ -88,10 +87,11 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE findings execute_positions() {
     findings f;
     parts::writer_marker marker(view_.table());
+    iteration_fault fault;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
-      if (Calm || is_due(p)) execute<Calm>(p, marker, f);
+      if (Calm || is_due(p)) execute<Calm>(p, marker, f, fault);
     }
     f.several = marker.several();
     return f;

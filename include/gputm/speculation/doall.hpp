@@ -32,10 +32,11 @@ struct doall : engine_base {
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
+    iteration_fault fault;
     GPUTM_NO_UNROLL
     for (std::uint64_t i = simt::grid_thread_rank(); i < env.limits.iterations; i += simt::grid_threads()) {
       access a;
-      iteration_fault fault, f{};
+      iteration_fault f;
       iteration<access> it(a, env.regions, env.limits.operations, fault);
       if (it.settle(body(it, static_cast<int>(i))) == attempt_end::failed) f = it.fault();
       if (it.last() && f.kind == parts::fault::none) f.kind = parts::fault::break_in_doall;

@@ -17,9 +17,9 @@ namespace gputm::speculation {
 
 /// What went wrong in an iteration. Only if all it has read is right it is the body's error.
 struct iteration_fault {
-  parts::fault kind;
-  std::uint32_t region;
-  std::uint64_t a, b;
+  parts::fault kind = parts::fault::none;
+  std::uint32_t region = 0;
+  std::uint64_t a = 0, b = 0;
 };
 
 /// What one attempt at an iteration came to.
@@ -44,7 +44,8 @@ class iteration {
   static constexpr std::uint64_t count_at_most = 1u << 20;
 
  public:
-  /// `fault` is what fault() returns if something goes wrong.
+  /// `fault` is what fault() returns if something goes wrong; else nobody reads or writes it, so that many iterations
+  /// of a thread can share it.
   GPUTM_INLINE iteration(Access& access, const region_table& regions, std::uint32_t longest, iteration_fault& fault)
       : access_(access), regions_(regions), fault_(fault), longest_(longest) {}
 
@@ -73,7 +74,7 @@ class iteration {
   // ---- for engines -----------------------------------------------------------------------------
   GPUTM_INLINE bool last() const { return last_; }
   GPUTM_INLINE iteration_fault fault() const {
-    if (state_ != progress::counting && state_ != progress::faulty) return {parts::fault::none, 0, 0, 0};
+    if (state_ != progress::counting && state_ != progress::faulty) return {};
     return fault_;
   }
   /// Whether what the body said can take effect.

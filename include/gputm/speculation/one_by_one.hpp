@@ -59,10 +59,10 @@ GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& 
                                        std::uint64_t count) {
   serial_end end;
   serial_access access(env.logs);
+  iteration_fault fault;
   GPUTM_NO_UNROLL
   for (; end.done < count && !end.over; ++end.done) {
     access.begin();
-    iteration_fault fault;
     iteration<serial_access> it(access, env.regions, env.limits.operations, fault);
     const attempt_end how = it.settle(body(it, static_cast<int>(base + end.done)));
     if (how == attempt_end::failed) {
