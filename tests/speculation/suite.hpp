@@ -12,6 +12,7 @@
 
 #include "conformance/explorer.hpp"
 #include "conformance/gpu.hpp"
+#include "speculation/hand_made_loops.hpp"
 #include "speculation/loops.hpp"
 
 namespace gputm::conformance {
