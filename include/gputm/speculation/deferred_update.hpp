@@ -224,37 +224,41 @@ class deferred_update : window_thread<Body> {
     }
     return s.dirty;
   }
-  /// The check where all positions have run once, and have read memory only: a comparison of marks for each read. The
-  /// first position of this thread that may be in violation, or one beyond the window.
-  GPUTM_INLINE std::uint32_t check_calmly() const {
+  /// The check of a window of `size` positions all of which have run once, and have read memory only: a comparison of
+  /// marks for each read. From `p` on, the first position of this thread that may be in violation, or one beyond the
+  /// window. Apart: beside it the other check would have fewer registers.
+  static GPUTM_NOINLINE std::uint32_t check_calmly(parts::loop_log_space logs, parts::writer_table table,
+                                                   std::uint32_t p, std::uint32_t size) {
     std::uint64_t key[at_once];
-    std::uint32_t p = first_position(), count = fetch_keys(p, key);
+    std::uint32_t count = fetch_keys(logs, p, size, key);
     GPUTM_NO_UNROLL
-    for (; p < w_.size; p += simt::grid_threads()) {
+    for (; p < size; p += simt::grid_threads()) {
       const std::uint32_t mine = count;
-      std::uint32_t newest = table_.newest_first(key, mine);
-      count = fetch_keys(p + simt::grid_threads(), key);
+      std::uint32_t newest = table.newest_first(key, mine);
+      count = fetch_keys(logs, p + simt::grid_threads(), size, key);
       GPUTM_NO_UNROLL
       for (std::uint32_t i = at_once; i < mine; i += at_once) {
         std::uint64_t more[at_once];
-        log(p).fetch_reads(i, more);
-        const std::uint32_t other = table_.newest_first(more, mine - i);
+        parts::loop_log(logs, p).fetch_reads(i, more);
+        const std::uint32_t other = table.newest_first(more, mine - i);
         newest = newest < other ? other : newest;
       }
-      if (table_.is_below(newest, p)) return p;
+      if (table.is_below(newest, p)) return p;
     }
     return p;
   }
   /// How many reads the position has logged, and the elements of the first ones.
-  GPUTM_INLINE std::uint32_t fetch_keys(std::uint32_t p, std::uint64_t (&key)[at_once]) const {
-    if (p >= w_.size) return 0;
-    log(p).fetch_reads(0, key);  // without a source an entry is a key
-    return log(p).read_count();
+  static GPUTM_INLINE std::uint32_t fetch_keys(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t size,
+                                               std::uint64_t (&key)[at_once]) {
+    if (p >= size) return 0;
+    const parts::loop_log log(logs, p);
+    log.fetch_reads(0, key);  // without a source an entry is a key
+    return log.read_count();
   }
   GPUTM_INLINE void check_all() {
     std::uint32_t dirty = 0, p = first_position();
     if (p < w_.from) p += simt::grid_threads();
-    if (w_.plain && !w_.wary && table_.has_own_marks()) p = check_calmly();
+    if (w_.plain && !w_.wary && table_.has_own_marks()) p = check_calmly(env_.logs, table_, p, w_.size);
     view_.set_lists(Options::repair && w_.wary && !this->found().has(parts::loop_findings::unlisted));
     marks_of now = fetch_marks(fetch_reads(p));
     reads_of next = fetch_reads(p + simt::grid_threads());
