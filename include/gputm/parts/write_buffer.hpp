@@ -13,7 +13,9 @@ class write_buffer {
   std::uint32_t filter_ = 0, other_filter_ = 0;
   std::uint32_t size_ = 0;
 
-  static GPUTM_INLINE std::uint32_t hash(std::uint64_t key) { return index_of(key) * 0x9E3779B1u + region_of(key); }
+  static GPUTM_INLINE std::uint32_t hash(std::uint64_t key) {
+    return (index_of(key) + region_of(key) * 0x85EBCA6Bu) * 0x9E3779B1u;
+  }
   static GPUTM_INLINE std::uint32_t bit(std::uint64_t key) { return 1u << (hash(key) >> 27); }
   static GPUTM_INLINE std::uint32_t other_bit(std::uint64_t key) { return 1u << (hash(key) >> 22 & 31u); }
 
