@@ -22,6 +22,7 @@ class window_thread {
   /// What has been found out about the window so far.
   GPUTM_INLINE parts::loop_findings found() const { return {simt::atomic(env_.state->found).load(order::relaxed)}; }
   GPUTM_INLINE void find(std::uint64_t bits) const {
+    if ((bits & ~found().bits) == 0) return;  // words that all threads change are slow
     // relaxed: read in the serial section behind the phase, or behind that
     simt::atomic(env_.state->found).fetch_or(bits, order::relaxed);
   }
@@ -85,7 +86,7 @@ class window_thread {
   GPUTM_INLINE void find_of_all(std::uint64_t mine) const {
     const std::uint64_t all =
         simt::reduce_unordered(simt::full_mask, mine, [](std::uint64_t a, std::uint64_t b) { return a | b; });
-    if (simt::lane() == 0 && (all & ~found().bits) != 0) find(all);
+    if (simt::lane() == 0) find(all);
   }
 
  public:
