@@ -26,7 +26,8 @@ struct loop_config {
   std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. Writers are not hashed if this is 0
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no more
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
-  std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of one iteration, beyond which it is a runaway
+  std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
+                                               ///< most 2^32 - 2, which larger values mean
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
 };
 

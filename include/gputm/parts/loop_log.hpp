@@ -23,6 +23,7 @@ struct loop_log_space {
 
   static constexpr std::uint32_t no_node = 0xffffffffu;
 
+  /// Below 2^32.
   constexpr std::uint64_t rows() const {
     return 2 + std::uint64_t{reads} + std::uint64_t{writes} * (std::uint64_t{value_words} + 1);
   }

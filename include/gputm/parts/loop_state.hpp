@@ -57,7 +57,7 @@ struct loop_window {
   std::uint32_t list = 0;         ///< it has become wary: those that do not run again list their writes
   std::uint32_t over = 0;         ///< there is none
   std::uint32_t closing = 0;      ///< no window follows its commits, once they are known
-  std::uint32_t plain = 0;        ///< all positions have run in a first pass without incident, as their statuses say
+  std::uint32_t plain = 0;        ///< all positions have run in a first pass without incident, whatever statuses say
   std::uint32_t decided = 0;      ///< nothing needs a check: it is known already which positions commit
   std::uint32_t cut = 0;          ///< it has given up positions
   std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations

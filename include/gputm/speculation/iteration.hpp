@@ -44,8 +44,8 @@ class iteration {
   static constexpr std::uint64_t count_at_most = 1u << 20;
 
  public:
-  /// `fault` is what fault() returns if something goes wrong; else nobody reads or writes it, so that many iterations
-  /// of a thread can share it.
+  /// `fault` is where fault() finds what went wrong. If nothing did, or nobody knows what, it keeps what another
+  /// iteration of this thread has left there: they can share it.
   GPUTM_INLINE iteration(Access& access, const region_table& regions, std::uint32_t longest, iteration_fault& fault)
       : access_(access), regions_(regions), fault_(fault), longest_(longest) {}
 
