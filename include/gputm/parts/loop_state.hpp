@@ -112,6 +112,14 @@ struct loop_state {
   loop_counters counters;
 };
 
+/// What has been found out about the window so far.
+GPUTM_INLINE loop_findings found_in(loop_state& s) { return {simt::atomic(s.found).load(simt::order::relaxed)}; }
+GPUTM_INLINE void add_findings(loop_state& s, std::uint64_t bits) {
+  if ((bits & ~found_in(s).bits) == 0) return;  // words that all threads change are slow
+  // relaxed: read in the serial section behind the phase, or behind that
+  simt::atomic(s.found).fetch_or(bits, simt::order::relaxed);
+}
+
 /// The functions of serial sections: one thread at a time, between two rounds of the barrier.
 class loop_plan {
   using order = simt::order;
@@ -130,12 +138,10 @@ class loop_plan {
     return a < b ? static_cast<std::uint32_t>(a) : b;
   }
   static GPUTM_INLINE std::uint32_t get(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
-  GPUTM_INLINE loop_findings found() const { return {simt::atomic(s_.found).load(order::relaxed)}; }
   static GPUTM_INLINE void set(std::uint32_t& word, std::uint32_t v) { simt::atomic(word).store(v, order::relaxed); }
   static GPUTM_INLINE void put(std::uint32_t& word, std::uint64_t v) {
     simt::plain_store(word, static_cast<std::uint32_t>(v));
   }
-  GPUTM_INLINE void find(std::uint64_t bit) { simt::atomic(s_.found).fetch_or(bit, order::relaxed); }
   GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
@@ -233,7 +239,7 @@ class loop_plan {
   /// decide().
   GPUTM_INLINE void prepare_check() {
     const std::uint32_t repair = simt::plain_load(s_.now.repair), violated = get(s_.violated);
-    const loop_findings f = found();
+    const loop_findings f = found_in(s_);
     if (repair != 0) {
       put(s_.now.plain, 0);
       set(s_.violated, writer_table::none);
@@ -252,7 +258,7 @@ class loop_plan {
     const std::uint32_t failed = get(s_.failed), troubled = simt::plain_load(s_.troubled);
     const std::uint32_t wary = simt::plain_load(s_.now.wary), logged = simt::plain_load(s_.now.logged);
     const std::uint64_t base = simt::plain_load(s_.now.base);
-    const loop_findings f = found();
+    const loop_findings f = found_in(s_);
     std::uint32_t commits = violated < size ? violated : size;
     if (f.has(loop_findings::alone) && commits > 1) commits = 1;
     if (ended < commits) commits = ended + 1;
@@ -273,7 +279,7 @@ class loop_plan {
     const std::uint32_t repair = simt::plain_load(s_.now.repair), size = simt::plain_load(s_.now.size);
     const std::uint32_t before = simt::plain_load(s_.dirty_before), dirty = get(s_.dirty), lowest = get(s_.violated);
     const std::uint32_t too_long = get(s_.too_long), failed = get(s_.failed), ended = get(s_.ended);
-    const loop_findings f = found();
+    const loop_findings f = found_in(s_);
     if (dirty != 0) put(s_.troubled, 1);
     const bool cut = dirty > before / 2;
     std::uint32_t left = cut ? size / 2 : size;
@@ -296,23 +302,23 @@ class loop_plan {
     put(s_.ran, std::uint64_t{simt::plain_load(s_.ran)} + again);
     put(s_.now.repair, repair + 1);
     set(s_.ended, writer_table::none);
-    find(loop_findings::unmarked);  // an iteration that runs again may write something else
+    add_findings(s_, loop_findings::unmarked);  // an iteration that runs again may write something else
   }
   /// Whether the window must run again because a region has been written that was read without a log.
   GPUTM_INLINE bool must_repeat() {
-    const loop_findings f = found();
+    const loop_findings f = found_in(s_);
     return (f.stored() & f.read_unlogged()) != 0;
   }
   GPUTM_INLINE void repeat() {
     loop_window w = current(s_);
-    w.logged |= found().stored();
+    w.logged |= found_in(s_).stored();
     count(s_.counters.rounds, 1);
     begin(w);
   }
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    w.logged = stored_so_far(w.base, w.logged, found().stored());
+    w.logged = stored_so_far(w.base, w.logged, found_in(s_).stored());
     const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;
@@ -330,7 +336,7 @@ class loop_plan {
     const std::uint32_t done = simt::plain_load(s_.stretched);
     count(s_.counters.iterations, done);
     count(s_.counters.serial, done);
-    w.logged |= found().stored();
+    w.logged |= found_in(s_).stored();
     w.base += done;
     w.over = simt::plain_load(s_.stretch_over);
     w.stretch = 0;

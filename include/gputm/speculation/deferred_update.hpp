@@ -259,7 +259,7 @@ class deferred_update : window_thread<Body> {
     std::uint32_t dirty = 0, p = first_position();
     if (p < w_.from) p += simt::grid_threads();
     if (w_.plain && !w_.wary && table_.has_own_marks()) p = check_calmly(env_.logs, table_, p, w_.size);
-    view_.set_lists(Options::repair && w_.wary && !this->found().has(parts::loop_findings::unlisted));
+    view_.set_lists(Options::repair && w_.wary && !parts::found_in(*env_.state).has(parts::loop_findings::unlisted));
     marks_of now = fetch_marks(fetch_reads(p));
     reads_of next = fetch_reads(p + simt::grid_threads());
     GPUTM_NO_UNROLL

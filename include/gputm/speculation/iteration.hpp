@@ -56,7 +56,7 @@ class iteration {
     if (!may_access(e)) return out;
     const std::uint32_t number = e.handle & 255u;
     out.ok = access_.load(regions_.regions[number], number, e.index, out.value) ||
-             (counting() ? cannot_count() : overflowed(number));
+             (counting() ? go_astray() : overflowed(number));  // to count on it would have to know this one
     return out;
   }
   /// Writes an element for the iterations after this one.
@@ -101,17 +101,14 @@ class iteration {
     fault_.a = needed;
     return needed < count_at_most;
   }
-  /// What it must know to count on is another iteration's for now: it runs again, where nothing runs beside it.
-  GPUTM_INLINE bool cannot_count() {
+  /// The attempt is over, and nobody knows whose fault it is: it runs again, if need be where nothing runs beside it.
+  GPUTM_INLINE bool go_astray() {
     state_ = progress::astray;
     return false;
   }
   /// A load or store did not succeed. The first iteration has no log of reads, so it is that of writes which is full.
   GPUTM_INLINE bool overflowed(std::uint32_t number) {
-    if (access_.overflow() == parts::overflow_kind::none || !access_.first()) {
-      state_ = progress::astray;
-      return false;
-    }
+    if (access_.overflow() == parts::overflow_kind::none || !access_.first()) return go_astray();
     const std::uint64_t limit = access_.write_limit();
     note(parts::fault::write_capacity, number, limit + 1, limit);
     state_ = progress::counting;

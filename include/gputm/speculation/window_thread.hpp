@@ -19,13 +19,7 @@ class window_thread {
   std::uint64_t executed_ = 0, forwarded_ = 0;
 
   static GPUTM_INLINE std::uint32_t hint(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
-  /// What has been found out about the window so far.
-  GPUTM_INLINE parts::loop_findings found() const { return {simt::atomic(env_.state->found).load(order::relaxed)}; }
-  GPUTM_INLINE void find(std::uint64_t bits) const {
-    if ((bits & ~found().bits) == 0) return;  // words that all threads change are slow
-    // relaxed: read in the serial section behind the phase, or behind that
-    simt::atomic(env_.state->found).fetch_or(bits, order::relaxed);
-  }
+  GPUTM_INLINE void find(std::uint64_t bits) const { parts::add_findings(*env_.state, bits); }
   GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
 
   /// Position `p` must not commit in this window, nor any above it.
