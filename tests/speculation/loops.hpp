@@ -55,22 +55,39 @@ void one_random_loop(const venue& v, dice& d, const loop_shape& shape, const loo
   });
 }
 
+/// The same with elements of the k-th type of several.
+template <class E>
+void one_random_loop(std::uint64_t k, const venue& v, dice& d, const loop_shape& shape, const loop_config& config) {
+  switch (k % 6) {
+    case 0: return one_random_loop<E, std::uint32_t>(v, d, shape, config);
+    case 1: return one_random_loop<E, std::uint64_t>(v, d, shape, config);
+    case 2: return one_random_loop<E, std::uint8_t>(v, d, shape, config);
+    case 3: return one_random_loop<E, struct_of_12>(v, d, shape, config);
+    case 4: return one_random_loop<E, struct_of_16>(v, d, shape, config);
+    default: return one_random_loop<E, odd_struct>(v, d, shape, config);
+  }
+}
+
 /// Random loops, elements of several types in turn.
 template <class E>
 void random_loops_equal_the_sequential_loop(const venue& v) {
-  const int rounds = v.pick(1, 1000, 200);
+  const std::uint64_t rounds = v.pick(1u, 1000u, 200u);
   dice d(v.seed * 7919 + v.round);
-  for (int k = 0; k < rounds; ++k) {
+  for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape = loop_shape::random(d, v.exploring());
-    const loop_config config = random_config(d, v, shape.n);
-    switch ((k + v.round) % 6) {
-      case 0: one_random_loop<E, std::uint32_t>(v, d, shape, config); break;
-      case 1: one_random_loop<E, std::uint64_t>(v, d, shape, config); break;
-      case 2: one_random_loop<E, std::uint8_t>(v, d, shape, config); break;
-      case 3: one_random_loop<E, struct_of_12>(v, d, shape, config); break;
-      case 4: one_random_loop<E, struct_of_16>(v, d, shape, config); break;
-      default: one_random_loop<E, odd_struct>(v, d, shape, config); break;
-    }
+    one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape.n));
+  }
+}
+
+/// Rows of neighbours, which warps write back together, and most of them where nobody reads.
+template <class E>
+void rows_equal_the_sequential_loop(const venue& v) {
+  const std::uint64_t rounds = v.pick(1u, 200u, 100u);
+  dice d(v.seed * 86028121 + v.round);
+  for (std::uint64_t k = 0; k < rounds; ++k) {
+    const loop_shape shape =
+        loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 1000 + d.below(20000))));
+    one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape.n));
   }
 }
 

@@ -181,6 +181,7 @@ struct loop_shape {
   std::uint32_t store_share = 50;        ///< of 100 steps
   bool leaves = false, indirect = true;  ///< cancels and breaks; addresses that depend on data
   std::uint32_t stays = 40;              ///< cancels and breaks happen once in so many times at least
+  std::uint32_t row = 0;                 ///< not 0: iterations read and write rows of so many neighbours
   static constexpr std::uint32_t most_steps = 8;
 
   static loop_shape random(dice& d, bool small) {
@@ -196,7 +197,32 @@ struct loop_shape {
     s.indirect = d.below(2) == 0;
     return s;
   }
-  std::vector<step> steps_of_one(dice& d) const {
+  /// Rows of `row` elements, which are read from the lower half of the array and written to its upper half: a row of
+  /// each for every iteration. Now and then a row is shorter or in another order, an iteration writes another one's or
+  /// two, or it reads what one below it writes.
+  static loop_shape of_rows(dice& d, int n) {
+    loop_shape s;
+    s.n = n;
+    s.row = 2 + d.below(most_steps - 1);
+    s.elements = 2 * s.row * static_cast<std::uint32_t>(n + 1);
+    s.leaves = d.below(4) == 0;
+    s.stays = 10 + d.below(4) * 100;
+    return s;
+  }
+  std::vector<step> steps_of_a_row(dice& d, std::uint32_t i) const {
+    const auto now_and_then = [&] { return d.below(stays) == 0; };
+    const std::uint32_t half = elements / 2, read = now_and_then() ? half + row * d.below(i + 1) : row * i;
+    const std::uint32_t written = half + row * (now_and_then() ? d.below(i + 1) : i);
+    const std::uint32_t length = now_and_then() ? d.below(row + 1) : row;
+    std::vector<step> all;
+    for (std::uint32_t k = 0; k < row; ++k) all.push_back({act::load, read + k});
+    for (std::uint32_t k = 0; k < length; ++k) all.push_back({act::store, written + k});
+    if (length > 3 && now_and_then()) std::swap(all[row + 2], all[row + 3]);
+    if (leaves && now_and_then()) all.push_back({d.below(3) ? act::cancel_if : act::break_if, 1 + d.below(3)});
+    return all;
+  }
+  std::vector<step> steps_of_one(dice& d, std::uint32_t i) const {
+    if (row != 0) return steps_of_a_row(d, i);
     std::vector<step> all;
     const std::uint32_t many = d.below(steps + 1);
     for (std::uint32_t k = 0; k < many; ++k) {
@@ -220,7 +246,7 @@ class script {
     std::vector<step> steps;
     std::vector<std::uint32_t> starts{0};
     for (int i = 0; i < shape.n; ++i) {
-      for (const step& one : shape.steps_of_one(d)) steps.push_back(one);
+      for (const step& one : shape.steps_of_one(d, static_cast<std::uint32_t>(i))) steps.push_back(one);
       starts.push_back(static_cast<std::uint32_t>(steps.size()));
     }
     steps.push_back({});

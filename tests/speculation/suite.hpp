@@ -73,6 +73,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 20000)          \
   GPUTM_LOOP_PROPERTY(engine, dense_loops_equal_the_sequential_loop, 20000)           \
   GPUTM_LOOP_PROPERTY(engine, sparse_loops_equal_the_sequential_loop, 20000)          \
+  GPUTM_LOOP_PROPERTY(engine, rows_equal_the_sequential_loop, 10000)                  \
   GPUTM_LOOP_PROPERTY(engine, loops_in_turn_equal_the_sequential_loops, 5000)         \
   GPUTM_LOOP_PROPERTY(engine, a_chain_ends_at_a_small_multiple, 500)                  \
   GPUTM_LOOP_PROPERTY(engine, reductions_are_ordinary_loads_and_stores, 3000)         \

@@ -145,10 +145,12 @@ class loop_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) {
       key[k] = i + k < writes_ ? write_key(i + k) : 0;
-      value[k] = i + k < writes_ ? simt::plain_load(value_row(i + k, 0)) : 0;
+      value[k] = i + k < writes_ ? first_word(i + k) : 0;
     }
   }
 
+  /// Of entry i's value.
+  GPUTM_INLINE std::uint64_t first_word(std::uint32_t i) const { return simt::plain_load(value_row(i, 0)); }
   template <class T>
   GPUTM_INLINE void set_value(std::uint32_t i, const T& value) const {
     constexpr std::uint32_t words = (sizeof(T) + 7) / 8;

@@ -77,11 +77,14 @@ GPUTM_INLINE T reduce(mask_t mask, T value, Combine combine, GPUTM_HERE) {
   return total;
 }
 
+/// Whether this thread's warp has all its lanes: a block's last one may be a part of one.
+GPUTM_INLINE bool is_full_warp() { return (warp_rank() + 1) * warp_width() <= block_size(); }
+
 /// The same in any order, which takes fewer steps in a full warp. No lane of `mask` may have ended.
 template <class T, class Combine>
 GPUTM_INLINE T reduce_unordered(mask_t mask, T value, Combine combine, GPUTM_HERE) {
   const std::uint32_t width = warp_width();
-  if (mask == full_mask && (width & (width - 1)) == 0 && (warp_rank() + 1) * width <= block_size()) {
+  if (mask == full_mask && (width & (width - 1)) == 0 && is_full_warp()) {
     GPUTM_UNROLL
     for (std::uint32_t distance = width / 2; distance != 0; distance /= 2)
       value = combine(value, shfl_xor(mask, value, distance, at));

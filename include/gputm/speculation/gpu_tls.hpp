@@ -12,6 +12,7 @@
 #pragma once
 
 #include "gputm/speculation/deferred_update.hpp"
+#include "gputm/speculation/parallel_commit.hpp"
 
 namespace gputm::speculation {
 
@@ -19,58 +20,6 @@ struct gpu_tls_options {
   static constexpr bool eager_check = true;
   static constexpr bool forwarding = true;
   static constexpr bool repair = true;
-};
-
-/// Algorithm 4 without its lock, and exact: an entry of the table belongs to one element, so the last writer that
-/// commits is known before anybody writes, and it alone writes.
-class parallel_commit {
-  static constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
-
-  /// What the write-back of a position starts from, fetched while the one before it is written: latencies bound this.
-  struct writes_of {
-    std::uint32_t count = 0;
-    std::uint64_t key[at_once] = {}, value[at_once] = {};
-  };
-  static GPUTM_INLINE writes_of fetch(const loop_environment& env, const parts::loop_window& w, std::uint32_t p) {
-    writes_of f;
-    if (p >= w.commits) return f;
-    const parts::loop_log log(env.logs, p);
-    f.count = log.write_count();
-    log.fetch_writes(0, f.key, f.value);
-    return f;
-  }
-
- public:
-  GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
-                               const parts::writer_table& table, parts::grid_barrier& barrier) const {
-    const bool alone = w.commits == 1, again = !w.all_commit;
-    const bool sole = alone || !w.several;  // no element has several writers
-    const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
-    if (again && !sole) {  // the last writer may be among those that do not commit
-      GPUTM_NO_UNROLL
-      for (std::uint32_t p = rank; p < w.commits; p += threads) {
-        const parts::loop_log log(env.logs, p);
-        for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
-      }
-      barrier.wait();
-    }
-    writes_of next = fetch(env, w, rank);
-    GPUTM_NO_UNROLL
-    for (std::uint32_t p = rank; p < w.commits; p += threads) {
-      const parts::loop_log log(env.logs, p);
-      writes_of mine = next;
-      next = fetch(env, w, p + threads);
-      GPUTM_NO_UNROLL
-      for (std::uint32_t i = 0; i < mine.count; i += at_once) {
-        if (i != 0) log.fetch_writes(i, mine.key, mine.value);
-        bool last[at_once] = {};
-        if (!sole) table.are_last_writers(mine.key, mine.count - i, p, again, last);
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < at_once; ++k)
-          if (i + k < mine.count && (sole || last[k])) log.write_back(env.regions, i + k, mine.key[k], mine.value[k]);
-      }
-    }
-  }
 };
 
 template <class Options>

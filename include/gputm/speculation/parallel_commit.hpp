@@ -1,0 +1,111 @@
+// Floor 3: the commit of a window whose writes were deferred: all positions at once and in no order, for each element
+// its last writer only.
+//
+// Source: GPU-TLS (gpu_tls.hpp names the text), algorithm 4; without its lock, and exact: an entry of the table belongs
+// to one element, so the last writer that commits is known before anybody writes, and it alone writes.
+#pragma once
+
+#include "gputm/parts/grid_barrier.hpp"
+#include "gputm/speculation/iteration.hpp"
+
+namespace gputm::speculation {
+
+class parallel_commit {
+  static constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
+
+  /// What the write-back of a position starts from, fetched while the one before it is written: latencies bound this.
+  struct writes_of {
+    std::uint32_t count = 0;
+    std::uint64_t key[at_once] = {}, value[at_once] = {};
+  };
+  static GPUTM_INLINE writes_of fetch(const loop_environment& env, const parts::loop_window& w, std::uint32_t p) {
+    writes_of f;
+    if (p >= w.commits) return f;
+    const parts::loop_log log(env.logs, p);
+    f.count = log.write_count();
+    log.fetch_writes(0, f.key, f.value);
+    return f;
+  }
+
+  /// Few enough writes of a position for their warp to go through them while its caches hold the lines of all.
+  static constexpr std::uint32_t most_together = 16;
+  /// Whether it looks as if each position of this warp has written a row of neighbours, all equally long; the same
+  /// answer on all lanes. If the keys lie in another order behind the first two, that costs time only.
+  static GPUTM_INLINE bool in_rows(const writes_of& mine) {
+    const std::uint32_t count = simt::shfl(simt::full_mask, mine.count, 0);
+    const bool row = count > 1 && count <= most_together && mine.key[1] == mine.key[0] + 1;
+    return simt::all(simt::full_mask, row && mine.count == count);
+  }
+  /// The warp writes `count` entries of each of its positions back, which begin at `first`, and no element has several
+  /// writers. The lanes take one position's entries after another's, so that what they write together lies side by
+  /// side; if each one wrote its own position's, they would be `count` elements apart.
+  static GPUTM_INLINE void write_rows(const loop_environment& env, std::uint32_t first, std::uint32_t count) {
+    const std::uint32_t lanes = simt::warp_width(), all = lanes * count;
+    std::uint32_t p = first + simt::lane() / count, i = simt::lane() % count;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t e = simt::lane(); e < all; e += at_once * lanes) {
+      std::uint32_t position[at_once], entry[at_once];
+      std::uint64_t key[at_once] = {}, value[at_once] = {};
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        position[k] = p;
+        entry[k] = i;
+        p += lanes / count;
+        i += lanes % count;
+        if (i >= count) {
+          i -= count;
+          ++p;
+        }
+        if (e + k * lanes >= all) continue;
+        const parts::loop_log log(env.logs, position[k]);
+        key[k] = log.write_key(entry[k]);
+        value[k] = log.first_word(entry[k]);
+      }
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k)
+        if (e + k * lanes < all)
+          parts::loop_log(env.logs, position[k]).write_back(env.regions, entry[k], key[k], value[k]);
+    }
+  }
+
+ public:
+  GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
+                               const parts::writer_table& table, parts::grid_barrier& barrier) const {
+    const bool alone = w.commits == 1, again = !w.all_commit;
+    const bool sole = alone || !w.several;  // no element has several writers
+    const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
+    if (again && !sole) {  // the last writer may be among those that do not commit
+      GPUTM_NO_UNROLL
+      for (std::uint32_t p = rank; p < w.commits; p += threads) {
+        const parts::loop_log log(env.logs, p);
+        for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
+      }
+      barrier.wait();
+    }
+    bool rows = sole && env.logs.writes > 1 && simt::is_full_warp();  // until a position shows otherwise
+    writes_of next = fetch(env, w, rank);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t first = rank - simt::lane(); first < w.commits; first += threads) {  // lanes stay together
+      const std::uint32_t p = first + simt::lane();
+      writes_of mine = next;
+      next = fetch(env, w, p + threads);
+      rows = rows && in_rows(mine);
+      if (rows) {
+        write_rows(env, first, simt::shfl(simt::full_mask, mine.count, 0));
+        continue;
+      }
+      const parts::loop_log log(env.logs, p);
+      GPUTM_NO_UNROLL
+      for (std::uint32_t i = 0; i < mine.count; i += at_once) {
+        if (i != 0) log.fetch_writes(i, mine.key, mine.value);
+        bool last[at_once] = {};
+        if (!sole) table.are_last_writers(mine.key, mine.count - i, p, again, last);
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < at_once; ++k)
+          if (i + k < mine.count && (sole || last[k])) log.write_back(env.regions, i + k, mine.key[k], mine.value[k]);
+      }
+    }
+  }
+};
+
+}  // namespace gputm::speculation
