@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint32_t most_slots = 1u << 21, most_slots_on_host = 1u << 17;
 
+constexpr std::uint64_t ceiling(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
 /// Whether every element has marks of its own.
 bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_core& m, parts::table_space& table) {
   if (!traits.table || !traits.writers || c.table_slots != 0) return false;
@@ -22,8 +24,23 @@ bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_co
   return elements <= c.marks_bytes / (parts::writer_table::marks_bytes + sizeof(std::uint64_t));
 }
 
-/// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. Of all threads
-/// equally many iterations, so that none wait.
+/// Ranges as short as they can be if all of them have a bit in a word.
+parts::element_ranges plan_ranges(const memory_core& m) {
+  parts::element_ranges ranges;
+  for (; ranges.shift < 32; ++ranges.shift) {
+    std::uint64_t used = 0;
+    for (std::uint32_t r = 0; r < max_regions; ++r) {
+      ranges.first[r] = static_cast<std::uint32_t>(used);
+      if (r < m.region_count()) used += ((m.regions().regions[r].length - 1) >> ranges.shift) + 1;
+    }
+    ranges.first[max_regions] = static_cast<std::uint32_t>(used);
+    if (used <= parts::element_ranges::most) return ranges;
+  }
+  return {31, {}};  // all arrays share two ranges: there are sixteen of more than 2^31 elements
+}
+
+/// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. All windows of the
+/// loop equally large, and of all threads equally many iterations, so that none wait.
 std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& logs, bool hashed, bool host,
                           std::uint64_t n, std::uint32_t grid_threads) {
   constexpr std::uint64_t largest = parts::writer_table::positions - 1;
@@ -31,7 +48,7 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
     throw invalid_argument("a window of " + std::to_string(c.window) + " iterations: the limit is " +
                            std::to_string(largest));
   const std::uint64_t position = logs.position_bytes();
-  std::uint64_t usual = host ? 1u << 14 : 1u << 20;
+  std::uint64_t usual = host ? 1u << 14 : largest;
   // a hashed table of writers in the L2 cache, a quarter full
   const std::uint64_t marks = std::max(c.table_slots != 0 ? c.table_slots : host ? most_slots_on_host : most_slots, 4u);
   if (hashed) usual = std::min<std::uint64_t>(usual, marks / 4 / std::max(logs.writes, 1u));
@@ -40,8 +57,8 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
   const std::uint64_t fits = std::max<std::uint64_t>(1, std::min(c.log_bytes / position, nodes));
   usual = std::min(usual, fits);
   if (usual > grid_threads) {
-    const std::uint64_t full = (usual + grid_threads - 1) / grid_threads * grid_threads;
-    usual = full <= std::min(fits, largest) ? full : full - grid_threads;
+    const std::uint64_t at_most = usual / grid_threads, all = ceiling(n, grid_threads);
+    usual = ceiling(all, ceiling(all, at_most)) * grid_threads;
   }
   return static_cast<std::uint32_t>(std::min({c.window != 0 ? c.window : usual, fits, n}));
 }
@@ -92,6 +109,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   if (s.logs.rows() > std::numeric_limits<std::uint32_t>::max())
     throw invalid_argument("a log of " + std::to_string(s.logs.rows()) + " words of 8 bytes for each iteration: the " +
                            "limit is 2^32 - 1; use a smaller capacity, or smaller elements");
+  s.ranges = plan_ranges(m);
   const bool hashed = !plan_marks(c, traits, m, s.table);
   if (traits.logs) s.logs.window = plan_window(c, s.logs, hashed, host, std::max<std::uint64_t>(n, 1), grid_threads);
   if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, host);

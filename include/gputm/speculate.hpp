@@ -57,6 +57,7 @@ struct loop_sizes {
   parts::loop_limits limits;
   parts::loop_log_space logs;
   parts::table_space table;       ///< without memory
+  parts::element_ranges ranges;
   std::uint64_t table_bytes = 0;  ///< that it needs, its lists' heads from heads_at on
   std::uint64_t heads_at = 0;
   std::uint64_t log_bytes = 0;  ///< that the logs need, the lists' links from links_at on
@@ -133,7 +134,7 @@ class loop_workspace {
     detail::check_arrays(sizes_, tm.core());
     parts::loop_limits limits = sizes_.limits;
     limits.iterations = n;
-    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, limits};
+    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits};
   }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {

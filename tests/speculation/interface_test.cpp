@@ -268,6 +268,62 @@ TYPED_TEST(loop_interface, a_workspace_of_another_memory) {
   EXPECT_EQ(this->tm.read(this->s, a), std::vector<int>(3));
 }
 
+/// Stores to the upper half of an array; reads the lower half at first, and then what it stores to.
+struct climbing {
+  array<int> a;
+  int turn;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const unsigned to = a.size() / 2 + static_cast<unsigned>(i);
+    GPUTM_TRY(const int x, it.load(a[i < turn ? static_cast<unsigned>(i) : to]));
+    GPUTM_TRY(it.store(a[to], x + 1));
+    return gputm::commit;
+  }
+};
+TEST(loops, an_array_that_is_read_where_it_is_stored_to_is_logged_as_a_whole) {
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  auto a = tm.allocate<int>(320);  // in ranges of 16
+  const loop_config config = {.blocks = 1, .threads = 16, .window = 25, .adapt = false};
+  auto w = make_loop_workspace<climbing>(s, tm, n, config);
+  const auto rounds = [&](int turn) {
+    speculate_async(s, tm, w, n, climbing{a, turn});
+    return w.collect(s, tm).rounds;
+  };
+  EXPECT_EQ(rounds(n), 4u);
+  EXPECT_EQ(rounds(25), 5u);  // the second window begins again, and no other
+  EXPECT_EQ(rounds(25), 4u);
+  const auto found = tm.read(s, a);
+  for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(found[160 + i], i < 25 ? 1 : 3) << i;
+}
+TEST(loops, windows_of_a_loop_are_equally_large) {
+  device on = host_device();
+  memory<speculation::gpu_tls> tm{on};
+  const auto window = [&](std::uint64_t iterations) {
+    return detail::plan_loop({}, speculation::gpu_tls::loop, tm.core(), iterations, 64).limits.window;
+  };
+  EXPECT_EQ(window(0), 1u);
+  EXPECT_EQ(window(16384), 16384u);
+  EXPECT_EQ(window(16385), 129u * 64);  // two, each of whole rounds of the grid
+  EXPECT_EQ(window(40000), 209u * 64);  // three
+}
+TEST(loops, a_range_is_a_part_of_one_array) {
+  device on = host_device();
+  memory<speculation::gpu_tls> tm{on};
+  const std::uint32_t lengths[] = {1, 5, 100'000, 64, 70'000};
+  for (const std::uint32_t length : lengths) (void)tm.allocate<std::uint8_t>(length);
+  const auto ranges = detail::plan_loop({}, speculation::gpu_tls::loop, tm.core(), 1, 64).ranges;
+  std::uint32_t seen = 0;
+  for (std::uint32_t r = 0; r < std::size(lengths); ++r) {
+    std::uint32_t of_this = 0;
+    for (std::uint32_t index = 0; index < lengths[r]; ++index) of_this |= ranges.of(r, index);
+    EXPECT_EQ(of_this & seen, 0u) << "array " << r;
+    seen |= of_this;
+  }
+  EXPECT_GE(simt::count(seen), parts::element_ranges::most / 2);  // no longer than need be
+}
+
 TEST(loops, doall_runs_loops_without_dependences) {
   device on = host_device();
   stream s{on};

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "gputm/parts/element_ranges.hpp"
 #include "gputm/parts/grid_barrier.hpp"
 #include "gputm/parts/region.hpp"
 #include "gputm/parts/writer_table.hpp"
@@ -46,7 +47,7 @@ struct loop_window {
   std::uint64_t base = 0;         ///< the first iteration
   std::uint32_t size = 0;         ///< iterations
   std::uint32_t tag = 0;          ///< in the table of writers
-  std::uint32_t logged = 0;       ///< bit r: reads of region r are logged
+  std::uint32_t logged = 0;       ///< element_ranges of which reads are logged
   std::uint32_t stretch = 0;      ///< not a window: thread 0 runs so many iterations, one after another
   std::uint32_t commits = 0;      ///< positions that commit, once that is known
   std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
@@ -65,28 +66,36 @@ struct loop_window {
   std::uint32_t number = 0;       ///< tells windows apart
 };
 
-/// What iterations have found out about their window, as bits of one word: of regions, or of the window.
+/// What iterations have found out about their window.
 struct loop_findings {
-  std::uint64_t bits = 0;
+  std::uint32_t stored = 0;         ///< element_ranges that were stored to
+  std::uint32_t read_unlogged = 0;  ///< those of which reads are in no log
+  std::uint32_t read_logged = 0;    ///< those of which reads are in logs
+  std::uint32_t flags = 0;
 
-  static constexpr std::uint64_t unmarked = std::uint64_t{1} << 48;   ///< marks of last writers are not right
-  static constexpr std::uint64_t several = std::uint64_t{1} << 49;    ///< some element has several writers
-  static constexpr std::uint64_t unlisted = std::uint64_t{1} << 50;   ///< some writes are not in the lists of their
-                                                                      ///< elements' writers
-  static constexpr std::uint64_t last_seen = std::uint64_t{1} << 51;  ///< some body has ended the loop
-  static constexpr std::uint64_t alone = std::uint64_t{1} << 52;      ///< the first position has writes without marks:
-                                                                      ///< it commits, and no other
-
-  static_assert(max_regions <= 16);
-  /// Bit r of each: something was stored to region r; reads of it are in logs; it was read without a log.
-  static GPUTM_INLINE constexpr std::uint64_t of_regions(std::uint32_t stored, std::uint32_t logged,
-                                                         std::uint32_t unlogged) {
-    return stored | std::uint64_t{logged} << 16 | std::uint64_t{unlogged} << 32;
+  static constexpr std::uint32_t unmarked = 1;   ///< marks of last writers are not right
+  static constexpr std::uint32_t several = 2;    ///< some element has several writers
+  static constexpr std::uint32_t unlisted = 4;   ///< some writes are not in the lists of their elements' writers
+  static constexpr std::uint32_t last_seen = 8;  ///< some body has ended the loop
+  static constexpr std::uint32_t alone = 16;     ///< the first position has writes without marks: it commits, and no
+                                                 ///< other
+  GPUTM_INLINE constexpr bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
+  GPUTM_INLINE constexpr void add(const loop_findings& f) {
+    stored |= f.stored;
+    read_unlogged |= f.read_unlogged;
+    read_logged |= f.read_logged;
+    flags |= f.flags;
   }
-  GPUTM_INLINE constexpr std::uint32_t stored() const { return bits & 0xffffu; }
-  GPUTM_INLINE constexpr std::uint32_t read_logged() const { return bits >> 16 & 0xffffu; }
-  GPUTM_INLINE constexpr std::uint32_t read_unlogged() const { return bits >> 32 & 0xffffu; }
-  GPUTM_INLINE constexpr bool has(std::uint64_t bit) const { return (bits & bit) != 0; }
+
+  /// As they lie in loop_state: two words, so that adding to them takes two operations at most.
+  static constexpr unsigned words = 2;
+  GPUTM_INLINE constexpr std::uint64_t word(unsigned k) const {
+    return k == 0 ? stored | std::uint64_t{read_unlogged} << 32 : read_logged | std::uint64_t{flags} << 32;
+  }
+  static GPUTM_INLINE constexpr loop_findings of(std::uint64_t first, std::uint64_t second) {
+    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
+            static_cast<std::uint32_t>(second), static_cast<std::uint32_t>(second >> 32)};
+  }
 };
 
 struct alignas(128) loop_counters {
@@ -102,22 +111,30 @@ struct loop_state {
   std::uint32_t stretch_over;           ///< in which the loop has come to its end
   alignas(128) std::uint32_t violated;  ///< the lowest position that must not commit
   std::uint32_t ended;                  ///< the lowest position whose body ended the loop
-  std::uint64_t found;                  ///< loop_findings
-  std::uint32_t too_long;               ///< the lowest position whose log was full: it commits as a window's first only
-  std::uint32_t dirty;                  ///< positions in violation
-  std::uint32_t dirty_before;           ///< as of the check before
-  std::uint32_t ran;                    ///< in this window: runs of bodies
-  std::uint32_t troubled;               ///< some positions have been in violation
-  std::uint32_t failed;                 ///< the first iteration of the window has reported an error
+  std::uint64_t found[loop_findings::words];
+  std::uint32_t too_long;      ///< the lowest position whose log was full: it commits as a window's first only
+  std::uint32_t dirty;         ///< positions in violation
+  std::uint32_t dirty_before;  ///< as of the check before
+  std::uint32_t ran;           ///< in this window: runs of bodies
+  std::uint32_t troubled;      ///< some positions have been in violation
+  std::uint32_t failed;        ///< the first iteration of the window has reported an error
   loop_counters counters;
 };
 
 /// What has been found out about the window so far.
-GPUTM_INLINE loop_findings found_in(loop_state& s) { return {simt::atomic(s.found).load(simt::order::relaxed)}; }
-GPUTM_INLINE void add_findings(loop_state& s, std::uint64_t bits) {
-  if ((bits & ~found_in(s).bits) == 0) return;  // words that all threads change are slow
-  // relaxed: read in the serial section behind the phase, or behind that
-  simt::atomic(s.found).fetch_or(bits, simt::order::relaxed);
+GPUTM_INLINE loop_findings found_in(loop_state& s) {
+  return loop_findings::of(simt::atomic(s.found[0]).load(simt::order::relaxed),
+                           simt::atomic(s.found[1]).load(simt::order::relaxed));
+}
+GPUTM_INLINE void add_findings(loop_state& s, const loop_findings& f) {
+  GPUTM_UNROLL
+  for (unsigned k = 0; k < loop_findings::words; ++k) {
+    auto word = simt::atomic(s.found[k]);
+    // words that all threads change are slow
+    if (f.word(k) == 0 || (f.word(k) & ~word.load(simt::order::relaxed)) == 0) continue;
+    // relaxed: read in the serial section behind the phase, or behind that
+    word.fetch_or(f.word(k), simt::order::relaxed);
+  }
 }
 
 /// The functions of serial sections: one thread at a time, between two rounds of the barrier.
@@ -126,13 +143,18 @@ class loop_plan {
   loop_state& s_;
   const loop_limits& limits_;
   loop_past& past_;
+  const element_ranges& ranges_;
 
   static constexpr std::uint32_t few = 8, some = 32, many = 64;  // commits of a round
   static constexpr std::uint32_t long_memory = 4;                // windows that are wary after one with a violation
+  static constexpr std::uint32_t unknown = ~0u;                  // so all reads are logged
 
-  /// The regions that the loop is taken to store to: what its first window has stored to, and the others.
-  static GPUTM_INLINE std::uint32_t stored_so_far(std::uint64_t base, std::uint32_t before, std::uint32_t now) {
-    return (base == 0 ? 0 : before) | now;
+  /// The ranges of which reads must be logged, as far as a window tells in which those of `before` were: what its loop
+  /// has stored to, and all of an array where windows have both stored to a range and read it. Of what is known of
+  /// earlier loops the first window keeps such arrays only.
+  GPUTM_INLINE std::uint32_t to_log(std::uint64_t base, std::uint32_t before, const loop_findings& f) const {
+    const std::uint32_t kept = base != 0 ? before : before == unknown ? 0 : ranges_.of_arrays_within(before);
+    return kept | f.stored | ranges_.of_arrays_with(f.stored & (f.read_logged | f.read_unlogged));
   }
   static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint32_t>(a) : b;
@@ -149,7 +171,7 @@ class loop_plan {
   GPUTM_INLINE void reset() {
     set(s_.violated, writer_table::none);
     set(s_.ended, writer_table::none);
-    simt::atomic(s_.found).store(0, order::relaxed);
+    for (std::uint64_t& word : s_.found) simt::atomic(word).store(0, order::relaxed);
     set(s_.too_long, writer_table::none);
     set(s_.dirty, 0);
   }
@@ -210,8 +232,8 @@ class loop_plan {
   }
 
  public:
-  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits, loop_past& past)
-      : s_(s), limits_(limits), past_(past) {}
+  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits, loop_past& past, const element_ranges& ranges)
+      : s_(s), limits_(limits), past_(past), ranges_(ranges) {}
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
@@ -224,14 +246,14 @@ class loop_plan {
             simt::plain_load(s.now.number)};
   }
 
-  /// The first window. If nobody knows yet which regions the loop stores to, all reads are logged; it is taken to store
+  /// The first window. If nobody knows yet which ranges the loop stores to, all reads are logged; it is taken to store
   /// to those of a calm loop before it. The table holds what loops before this one have left.
   GPUTM_INLINE void start() {
     loop_window w;
     const std::uint32_t calm = simt::plain_load(past_.calm);
     w.size = calm != 0 ? limits_.window : limits_.first_window;
     w.tag = simt::plain_load(past_.tag);
-    w.logged = (calm != 0 ? calm : ~0u) & ((1u << max_regions) - 1);
+    w.logged = calm != 0 ? calm & element_ranges::all : unknown;
     put(s_.next_stretch, some);
     begin(w);
   }
@@ -246,7 +268,7 @@ class loop_plan {
       set(s_.dirty, 0);
     } else if (violated == writer_table::none && !f.has(loop_findings::last_seen)) {
       put(s_.now.plain, 1);
-      if (f.read_logged() == 0) {
+      if ((f.stored & f.read_logged) == 0) {
         put(s_.now.decided, 1);
         decide();
       }
@@ -267,7 +289,7 @@ class loop_plan {
     put(s_.now.several, f.has(loop_findings::several));
     const bool over = ended < commits || failed != 0;
     const bool calm = commits == size && !over && troubled == 0 && wary == 0;
-    put(past_.calm, calm ? loop_past::known | stored_so_far(base, logged, f.stored()) : 0);
+    put(past_.calm, calm ? loop_past::known | to_log(base, logged, f) : 0);
     put(s_.now.over, over);
     put(s_.now.closing, over || base + commits == limits_.iterations);
     count(s_.counters.rounds, 1);
@@ -302,23 +324,24 @@ class loop_plan {
     put(s_.ran, std::uint64_t{simt::plain_load(s_.ran)} + again);
     put(s_.now.repair, repair + 1);
     set(s_.ended, writer_table::none);
-    add_findings(s_, loop_findings::unmarked);  // an iteration that runs again may write something else
+    add_findings(s_, {.flags = loop_findings::unmarked});  // an iteration that runs again may write something else
   }
-  /// Whether the window must run again because a region has been written that was read without a log.
+  /// Whether the window must run again because a range has been written that was read without a log.
   GPUTM_INLINE bool must_repeat() {
     const loop_findings f = found_in(s_);
-    return (f.stored() & f.read_unlogged()) != 0;
+    return (f.stored & f.read_unlogged) != 0;
   }
   GPUTM_INLINE void repeat() {
     loop_window w = current(s_);
-    w.logged |= found_in(s_).stored();
+    const loop_findings f = found_in(s_);
+    w.logged |= f.stored | ranges_.of_arrays_with(f.stored & f.read_unlogged);
     count(s_.counters.rounds, 1);
     begin(w);
   }
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    w.logged = stored_so_far(w.base, w.logged, found_in(s_).stored());
+    w.logged = to_log(w.base, w.logged, found_in(s_));
     const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;
@@ -336,7 +359,7 @@ class loop_plan {
     const std::uint32_t done = simt::plain_load(s_.stretched);
     count(s_.counters.iterations, done);
     count(s_.counters.serial, done);
-    w.logged |= found_in(s_).stored();
+    w.logged |= found_in(s_).stored;
     w.base += done;
     w.over = simt::plain_load(s_.stretch_over);
     w.stretch = 0;

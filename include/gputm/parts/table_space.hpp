@@ -3,18 +3,19 @@
 
 #include <cstdint>
 
-#include "gputm/parts/region.hpp"
+#include "gputm/parts/element_ranges.hpp"
 
 namespace gputm::parts {
 
 /// What a loop leaves to the next one of its workspace.
 struct loop_past {
   std::uint32_t tag;   ///< the last one used
-  std::uint32_t calm;  ///< 0, or, if its last window had no violations, `known` and bit r for each region r stored to
+  std::uint32_t calm;  ///< 0, or, if its last window had no violations, `known` and the element_ranges of which reads
+                       ///< must be logged
 
   static constexpr std::uint32_t known = 1u << 31;
 };
-static_assert(max_regions < 32);
+static_assert((element_ranges::all & loop_past::known) == 0);
 
 /// Trivially copyable; lives in the kernel's parameters. All zero before the first loop that uses it.
 struct table_space {

@@ -16,19 +16,22 @@ template <class Options, bool Calm>
 class deferred_access {
   parts::write_buffer writes_;
   const parts::window_view& view_;
+  const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
   const std::uint32_t position_, logged_, repair_, tag_;
   const bool eager_, lists_;
-  std::uint32_t reads_ = 0, stored_ = 0, read_logged_ = 0, read_unlogged_ = 0, forwarded_ = 0;
+  std::uint32_t reads_ = 0, forwarded_ = 0;
+  parts::loop_findings found_;
   std::uint32_t listed_;  // writes that have nodes, of an earlier run or of this one
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
   bool late_ = false, crowded_ = false, strayed_ = false;
 
  public:
-  GPUTM_INLINE deferred_access(const parts::window_view& view, parts::writer_marker& marker, std::uint32_t position,
-                               const parts::loop_window& w)
+  GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
+                               parts::writer_marker& marker, std::uint32_t position, const parts::loop_window& w)
       : writes_(view.log(position)),
         view_(view),
+        ranges_(ranges),
         marker_(marker),
         position_(position),
         logged_(w.logged),
@@ -41,19 +44,19 @@ class deferred_access {
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t own = own_write(key, number);
+    const std::uint32_t range = ranges_.of(number, index), own = own_write(key, range);
     if (own != writes_.none) {
       out = writes_.log().template value<T>(own);
       return true;
     }
-    const bool checked = logged_ >> number & 1u;
+    const bool checked = (logged_ & range) != 0;
     if (first() || !checked) {  // to the first iteration memory is right
-      if (!first()) read_unlogged_ |= 1u << number;
+      if (!first()) found_.read_unlogged |= range;
       out = parts::read_element<T>(r, index);
       return true;
     }
     if (reads_ == writes_.log().read_capacity()) return full(parts::overflow_kind::reads);
-    read_logged_ |= 1u << number;
+    found_.read_logged |= range;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
     std::uint32_t source = eager_ ? guess_source(key) : parts::window_view::memory;
     if (source != parts::window_view::memory && !fetch(key, source, out)) {
@@ -67,7 +70,7 @@ class deferred_access {
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t own = own_write(key, number);
+    const std::uint32_t range = ranges_.of(number, index), own = own_write(key, range);
     if (own != writes_.none) {
       writes_.replace(own, value);
       return true;
@@ -76,7 +79,7 @@ class deferred_access {
     const bool room = marker_.mark(key, position_);
     if (lists_ && room) list(key);
     writes_.add(key, value);
-    stored_ |= 1u << number;
+    found_.stored |= range;
     if (room) return true;
     crowded_ = true;
     return first();  // the first iteration commits all the same, and alone
@@ -87,9 +90,7 @@ class deferred_access {
   GPUTM_INLINE std::uint64_t write_limit() const { return writes_.log().write_capacity(); }
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
   GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
-  GPUTM_INLINE std::uint32_t stored() const { return stored_; }
-  GPUTM_INLINE std::uint32_t read_logged() const { return read_logged_; }
-  GPUTM_INLINE std::uint32_t read_unlogged() const { return read_unlogged_; }
+  GPUTM_INLINE const parts::loop_findings& found() const { return found_; }
   /// After the attempt, for the next one.
   GPUTM_INLINE void keep_lists() const {
     if (lists_) view_.set_listed(position_, listed_);
@@ -111,8 +112,8 @@ class deferred_access {
     return false;
   }
   /// The entry of an element that this iteration has written, or none.
-  GPUTM_INLINE std::uint32_t own_write(std::uint64_t key, std::uint32_t number) const {
-    if (!(stored_ >> number & 1u) || !writes_.perhaps(key)) return writes_.none;
+  GPUTM_INLINE std::uint32_t own_write(std::uint64_t key, std::uint32_t range) const {
+    if ((found_.stored & range) == 0 || !writes_.perhaps(key)) return writes_.none;
     // the table knows at once what a search of a long log would find out
     if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);

@@ -29,9 +29,8 @@ class deferred_update : window_thread<Body> {
   parts::writer_table table_;
   parts::window_view view_;
   /// What the iterations of a pass have done, those of this thread.
-  struct findings {
-    std::uint32_t stored = 0, read_logged = 0, read_unlogged = 0;
-    bool several = false;
+  struct pass_result {
+    parts::loop_findings found;
     std::uint64_t executed = 0, forwarded = 0;
   };
 
@@ -40,16 +39,14 @@ class deferred_update : window_thread<Body> {
 
   /// Runs the iteration at position `p`.
   template <bool Calm>
-  GPUTM_INLINE void execute(std::uint32_t p, parts::writer_marker& marker, findings& f, iteration_fault& fault) {
+  GPUTM_INLINE void execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_fault& fault) {
     using access = deferred_access<Options, Calm>;
-    access a(view_, marker, p, w_);
+    access a(view_, env_.ranges, marker, p, w_);
     iteration<access> it(a, env_.regions, env_.limits.operations, fault);
     const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
     ++f.executed;
     f.forwarded += a.forwarded();
-    f.stored |= a.stored();
-    f.read_logged |= a.read_logged();
-    f.read_unlogged |= a.read_unlogged();
+    f.found.add(a.found());
     log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0);
     a.keep_lists();
     finish<Calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
@@ -84,8 +81,8 @@ class deferred_update : window_thread<Body> {
   }
 
   template <bool Calm>
-  GPUTM_INLINE findings execute_positions() {
-    findings f;
+  GPUTM_INLINE pass_result execute_positions() {
+    pass_result f;
     parts::writer_marker marker(view_.table());
     iteration_fault fault;
     GPUTM_NO_UNROLL
@@ -93,12 +90,12 @@ class deferred_update : window_thread<Body> {
       if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
       if (Calm || is_due(p)) execute<Calm>(p, marker, f, fault);
     }
-    f.several = marker.several();
+    if (marker.several()) f.found.flags |= parts::loop_findings::several;
     return f;
   }
   /// Apart from the calm pass, and on a copy, so that this one's registers and the addresses it knows stay what they
   /// are.
-  static GPUTM_NOINLINE findings execute_warily(deferred_update self) {
+  static GPUTM_NOINLINE pass_result execute_warily(deferred_update self) {
     return self.template execute_positions<false>();
   }
   /// Whether any position is due, in repairs few are: the copy costs more than to look. Lists what the others have
@@ -117,15 +114,14 @@ class deferred_update : window_thread<Body> {
   }
 
   GPUTM_INLINE void execute_all() {
-    findings f;
+    pass_result f;
     if (w_.wary == 0 && w_.repair == 0)
       f = execute_positions<true>();
     else if (any_is_due())
       f = execute_warily(*this);
     this->executed_ += f.executed;
     this->forwarded_ += f.forwarded;
-    this->find_of_all(parts::loop_findings::of_regions(f.stored, f.read_logged, f.read_unlogged) |
-                      (f.several ? parts::loop_findings::several : 0));
+    this->find_of_all(f.found);
   }
 
   static constexpr std::uint32_t at_once = 4;  // reads of a position that a check fetches together

@@ -8,6 +8,7 @@
 #include "gputm/outcome.hpp"
 #include "gputm/parts/abort_reason.hpp"
 #include "gputm/parts/control.hpp"
+#include "gputm/parts/element_ranges.hpp"
 #include "gputm/parts/loop_log.hpp"
 #include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
@@ -134,6 +135,7 @@ struct loop_environment {
   parts::loop_state* state;
   parts::table_space table;
   parts::loop_log_space logs;
+  parts::element_ranges ranges;
   parts::loop_limits limits;
 };
 

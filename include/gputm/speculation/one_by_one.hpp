@@ -10,11 +10,13 @@ namespace gputm::speculation {
 /// Access of an iteration that nothing else runs beside.
 class serial_access {
   parts::write_buffer writes_;
+  const parts::element_ranges& ranges_;
   std::uint32_t stored_ = 0;
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
 
  public:
-  GPUTM_INLINE explicit serial_access(const parts::loop_log_space& logs) : writes_(parts::loop_log(logs, 0)) {}
+  GPUTM_INLINE serial_access(const parts::loop_log_space& logs, const parts::element_ranges& ranges)
+      : writes_(parts::loop_log(logs, 0)), ranges_(ranges) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -35,12 +37,12 @@ class serial_access {
       return false;
     }
     writes_.add(key, value);
-    stored_ |= 1u << number;
+    stored_ |= ranges_.of(number, index);
     return true;
   }
   GPUTM_INLINE void begin() { writes_.clear(); }
   GPUTM_INLINE void write_back(const region_table& regions) const { writes_.write_back(regions); }
-  /// Regions that iterations so far have stored to.
+  /// Ranges that iterations so far have stored to.
   GPUTM_INLINE std::uint32_t stored() const { return stored_; }
   GPUTM_INLINE parts::overflow_kind overflow() const { return overflow_; }
   GPUTM_INLINE std::uint64_t write_limit() const { return writes_.log().write_capacity(); }
@@ -49,7 +51,7 @@ class serial_access {
 
 struct serial_end {
   std::uint64_t done = 0;    ///< iterations
-  std::uint32_t stored = 0;  ///< bit r: they have stored to region r
+  std::uint32_t stored = 0;  ///< ranges that they have stored to
   bool over = false;         ///< the loop has been ended, by its body or by an error
 };
 
@@ -58,7 +60,7 @@ template <class Body>
 GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& body, std::uint64_t base,
                                        std::uint64_t count) {
   serial_end end;
-  serial_access access(env.logs);
+  serial_access access(env.logs, env.ranges);
   iteration_fault fault;
   GPUTM_NO_UNROLL
   for (; end.done < count && !end.over; ++end.done) {

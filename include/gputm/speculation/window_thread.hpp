@@ -19,7 +19,7 @@ class window_thread {
   std::uint64_t executed_ = 0, forwarded_ = 0;
 
   static GPUTM_INLINE std::uint32_t hint(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
-  GPUTM_INLINE void find(std::uint64_t bits) const { parts::add_findings(*env_.state, bits); }
+  GPUTM_INLINE void find(std::uint32_t flag) const { parts::add_findings(*env_.state, {.flags = flag}); }
   GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
 
   /// Position `p` must not commit in this window, nor any above it.
@@ -77,22 +77,28 @@ class window_thread {
         simt::reduce_unordered(simt::full_mask, mine, [](std::uint64_t a, std::uint64_t b) { return a + b; });
     if (simt::lane() == 0 && sum != 0) simt::atomic(word).fetch_add(sum, order::relaxed);
   }
-  GPUTM_INLINE void find_of_all(std::uint64_t mine) const {
-    const std::uint64_t all =
-        simt::reduce_unordered(simt::full_mask, mine, [](std::uint64_t a, std::uint64_t b) { return a | b; });
-    if (simt::lane() == 0) find(all);
+  GPUTM_INLINE void find_of_all(const parts::loop_findings& mine) const {
+    std::uint64_t all[parts::loop_findings::words];
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < parts::loop_findings::words; ++k)
+      all[k] =
+          simt::reduce_unordered(simt::full_mask, mine.word(k), [](std::uint64_t a, std::uint64_t b) { return a | b; });
+    if (simt::lane() == 0) parts::add_findings(*env_.state, parts::loop_findings::of(all[0], all[1]));
   }
 
  public:
   GPUTM_INLINE window_thread(const loop_environment& env, const Body& body)
-      : env_(env), body_(body), barrier_(env.state->barrier), plan_(*env.state, env.limits, *env.table.past) {}
+      : env_(env),
+        body_(body),
+        barrier_(env.state->barrier),
+        plan_(*env.state, env.limits, *env.table.past, env.ranges) {}
 
  private:
   GPUTM_INLINE void run_stretch() {
     if (simt::grid_thread_rank() == 0) {
       const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch);
       executed_ += end.done;
-      find(parts::loop_findings::of_regions(end.stored, 0, 0));
+      parts::add_findings(*env_.state, {.stored = end.stored});
       plan_.note_stretch(static_cast<std::uint32_t>(end.done), end.over);
     }
     barrier_.wait([this] { plan_.next_after_stretch(); });

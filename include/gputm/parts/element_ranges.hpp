@@ -1,0 +1,39 @@
+// Floor 2: the arrays of a memory cut into a few ranges, so that one word can say which of them were touched.
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/parts/region.hpp"
+#include "gputm/simt/config.hpp"
+
+namespace gputm::parts {
+
+/// Ranges are bits of a word. Each is a part of one array, of 2^shift elements or what is left of it. Trivially
+/// copyable; lives in the kernel's parameters.
+struct element_ranges {
+  static constexpr std::uint32_t most = 31;               ///< of all arrays together
+  static constexpr std::uint32_t all = (1u << most) - 1;  ///< ranges there may be
+  std::uint32_t shift = 0;
+  std::uint32_t first[max_regions + 1] = {};  ///< of an array's ranges; then how many there are
+
+  /// The element's range.
+  GPUTM_INLINE std::uint32_t of(std::uint32_t region, std::uint32_t index) const {
+    return 1u << (first[region] + (index >> shift));
+  }
+  /// All ranges of those arrays that have one of these.
+  GPUTM_INLINE std::uint32_t of_arrays_with(std::uint32_t ranges) const {
+    std::uint32_t found = 0;
+    for (std::uint32_t r = 0; r < max_regions; ++r)
+      if ((of_array(r) & ranges) != 0) found |= of_array(r);
+    return found;
+  }
+  /// The ranges of those arrays that have no others than these.
+  GPUTM_INLINE std::uint32_t of_arrays_within(std::uint32_t ranges) const {
+    return ranges & ~of_arrays_with(all & ~ranges);
+  }
+
+ private:
+  GPUTM_INLINE std::uint32_t of_array(std::uint32_t r) const { return (1u << first[r + 1]) - (1u << first[r]); }
+};
+
+}  // namespace gputm::parts
