@@ -39,8 +39,9 @@ parts::element_ranges plan_ranges(const memory_core& m) {
   return {31, {}};  // all arrays share two ranges: there are sixteen of more than 2^31 elements
 }
 
-/// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. All windows of the
-/// loop equally large, and of all threads equally many iterations, so that none wait.
+/// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. The windows
+/// of a loop without violations are about equally large, and all threads run equally many iterations of one, so that
+/// none wait.
 std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& logs, bool hashed, bool host,
                           std::uint64_t n, std::uint32_t grid_threads) {
   constexpr std::uint64_t largest = parts::writer_table::positions - 1;

@@ -56,7 +56,7 @@ namespace detail {
 struct loop_sizes {
   parts::loop_limits limits;
   parts::loop_log_space logs;
-  parts::table_space table;       ///< without memory
+  parts::table_space table;  ///< without memory
   parts::element_ranges ranges;
   std::uint64_t table_bytes = 0;  ///< that it needs, its lists' heads from heads_at on
   std::uint64_t heads_at = 0;

@@ -75,7 +75,7 @@ void random_loops_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 7919 + v.round);
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape = loop_shape::random(d, v.exploring());
-    one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape.n));
+    one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape));
   }
 }
 
@@ -87,7 +87,7 @@ void rows_equal_the_sequential_loop(const venue& v) {
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape =
         loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 1000 + d.below(20000))));
-    one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape.n));
+    one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape));
   }
 }
 
@@ -97,7 +97,7 @@ void dense_loops_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 104729 + v.round);
   loop_shape shape = loop_shape::random(d, v.exploring());
   shape.elements = 1 + d.below(4);
-  one_random_loop<E, std::uint32_t>(v, d, shape, random_config(d, v, shape.n));
+  one_random_loop<E, std::uint32_t>(v, d, shape, random_config(d, v, shape));
 }
 
 /// Few dependences in one large window, and addresses that depend on data: what repairs are for.
@@ -113,7 +113,7 @@ void sparse_loops_equal_the_sequential_loop(const venue& v) {
     shape.steps = 1 + d.below(4);
     shape.leaves = d.below(2) == 0;
     shape.stays = v.pick(8u, 2000u, 100000u);
-    loop_config config = random_config(d, v, shape.n);
+    loop_config config = random_config(d, v, shape);
     if (v.how == mode::gpu) {
       config.blocks = 1 + d.below(200);
       config.threads = 32 * (1 + d.below(8));
@@ -132,7 +132,8 @@ void loops_in_turn_equal_the_sequential_loops(const venue& v) {
   dice d(v.seed * 6700417 + v.round);
   for (int k = v.pick(1, 30, 20); k > 0; --k) {
     const loop_shape first = loop_shape::random(d, v.exploring());
-    const loop_config config = random_config(d, v, first.n);
+    loop_config config = random_config(d, v, first);
+    config.capacity = {.reads = loop_shape::most_steps, .writes = loop_shape::most_steps};
     random_scene<E, std::uint32_t> scene(v, d, first);
     auto w = scene.workspace(first.n, config);
     for (int turn = v.pick(4, 15, 15); turn > 0; --turn) {

@@ -109,7 +109,7 @@ struct program {
 /// overwrites.
 template <class T>
 struct model_access {
-  static constexpr unsigned most = 16;  // stores of an iteration
+  static constexpr unsigned most = 32;  // stores of an iteration
   T* a;
   std::uint32_t* b;
   bool over = false;
@@ -183,6 +183,7 @@ struct loop_shape {
   std::uint32_t stays = 40;              ///< cancels and breaks happen once in so many times at least
   std::uint32_t row = 0;                 ///< not 0: iterations read and write rows of so many neighbours
   static constexpr std::uint32_t most_steps = 8;
+  std::uint32_t most_accesses() const { return row != 0 ? row : steps; }
 
   static loop_shape random(dice& d, bool small) {
     static constexpr int lengths[] = {0, 1, 2, 3, 31, 32, 33, 64, 97, 150};
@@ -198,12 +199,12 @@ struct loop_shape {
     return s;
   }
   /// Rows of `row` elements, which are read from the lower half of the array and written to its upper half: a row of
-  /// each for every iteration. Now and then a row is shorter or in another order, an iteration writes another one's or
-  /// two, or it reads what one below it writes.
+  /// each for every iteration. Now and then a row is shorter or in another order, an iteration writes another one's, or
+  /// it reads what one below it writes.
   static loop_shape of_rows(dice& d, int n) {
     loop_shape s;
     s.n = n;
-    s.row = 2 + d.below(most_steps - 1);
+    s.row = 2 + d.below(d.below(2) == 0 ? 5 : 19);  // warps write back together up to 16
     s.elements = 2 * s.row * static_cast<std::uint32_t>(n + 1);
     s.leaves = d.below(4) == 0;
     s.stays = 10 + d.below(4) * 100;
@@ -288,17 +289,17 @@ inline loop_config config_for(const venue& v, const capacity& room) {
   return c;
 }
 /// Windows, tables and limits by chance.
-inline loop_config random_config(dice& d, const venue& v, int n) {
+inline loop_config random_config(dice& d, const venue& v, const loop_shape& shape) {
   static constexpr std::uint32_t tables[] = {0, 0, 1, 2, 4, 16, 64};
   static constexpr std::uint32_t tags[] = {2047, 3, 5, 9};
   static constexpr std::uint32_t stretches[] = {1024, 0, 1, 3};
   const launch_config grid = v.shape();
   loop_config c;
-  c.capacity = {.reads = loop_shape::most_steps, .writes = loop_shape::most_steps};
+  c.capacity = {.reads = d.below(3) == 0 ? 1 : shape.most_accesses(), .writes = shape.most_accesses()};
   c.blocks = v.exploring() ? grid.blocks : 1 + d.below(4);
   c.threads = v.exploring() ? grid.threads : 1 + d.below(2) * 31 + d.below(3) * 16;
-  c.window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(n) + 1);
-  c.first_window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(n) + 1);
+  c.window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(shape.n) + 1);
+  c.first_window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(shape.n) + 1);
   c.smallest_window = 1 + d.below(v.exploring() ? 4 : 32);
   c.adapt = d.below(3) != 0;
   c.repairs = d.below(4) == 0 ? 0 : d.below(6);

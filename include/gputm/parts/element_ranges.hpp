@@ -8,8 +8,8 @@
 
 namespace gputm::parts {
 
-/// Ranges are bits of a word. Each is a part of one array, of 2^shift elements or what is left of it. Trivially
-/// copyable; lives in the kernel's parameters.
+/// Ranges are bits of a word. Each is a part of one array, of 2^shift elements or what is left of it (but see
+/// plan_ranges() for memories that have more). Trivially copyable; lives in the kernel's parameters.
 struct element_ranges {
   static constexpr std::uint32_t most = 31;               ///< of all arrays together
   static constexpr std::uint32_t all = (1u << most) - 1;  ///< ranges there may be
@@ -23,7 +23,7 @@ struct element_ranges {
   /// All ranges of those arrays that have one of these.
   GPUTM_INLINE std::uint32_t of_arrays_with(std::uint32_t ranges) const {
     std::uint32_t found = 0;
-    for (std::uint32_t r = 0; r < max_regions; ++r)
+    for (std::uint32_t r = 0; ranges != 0 && first[r] != first[max_regions]; ++r)
       if ((of_array(r) & ranges) != 0) found |= of_array(r);
     return found;
   }

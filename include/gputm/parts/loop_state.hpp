@@ -149,12 +149,13 @@ class loop_plan {
   static constexpr std::uint32_t long_memory = 4;                // windows that are wary after one with a violation
   static constexpr std::uint32_t unknown = ~0u;                  // so all reads are logged
 
-  /// The ranges of which reads must be logged, as far as a window tells in which those of `before` were: what its loop
-  /// has stored to, and all of an array where windows have both stored to a range and read it. Of what is known of
-  /// earlier loops the first window keeps such arrays only.
+  /// The ranges of which reads must be logged after a window in which those of `before` were, and `f` was found: what
+  /// the loop has stored to, and all of an array where it has both stored to a range and read it. Of what earlier loops
+  /// have left, the first window keeps arrays that this one stores to as well.
   GPUTM_INLINE std::uint32_t to_log(std::uint64_t base, std::uint32_t before, const loop_findings& f) const {
-    const std::uint32_t kept = base != 0 ? before : before == unknown ? 0 : ranges_.of_arrays_within(before);
-    return kept | f.stored | ranges_.of_arrays_with(f.stored & (f.read_logged | f.read_unlogged));
+    const std::uint32_t known = before == unknown ? 0 : ranges_.of_arrays_within(before);
+    const std::uint32_t kept = base != 0 ? before : known & ranges_.of_arrays_with(f.stored);
+    return kept | f.stored | ranges_.of_arrays_with(f.stored & f.read_logged);
   }
   static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint32_t>(a) : b;
@@ -289,7 +290,9 @@ class loop_plan {
     put(s_.now.several, f.has(loop_findings::several));
     const bool over = ended < commits || failed != 0;
     const bool calm = commits == size && !over && troubled == 0 && wary == 0;
-    put(past_.calm, calm ? loop_past::known | to_log(base, logged, f) : 0);
+    const std::uint32_t log = to_log(base, logged, f);
+    put(s_.now.logged, log);  // from the next window on
+    put(past_.calm, calm ? loop_past::known | log : 0);
     put(s_.now.over, over);
     put(s_.now.closing, over || base + commits == limits_.iterations);
     count(s_.counters.rounds, 1);
@@ -341,7 +344,6 @@ class loop_plan {
   /// The window's commits are done.
   GPUTM_INLINE void next() {
     loop_window w = current(s_);
-    w.logged = to_log(w.base, w.logged, found_in(s_));
     const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;

@@ -42,16 +42,18 @@ class writer_table : tagged_table<writer_entry> {
   using base::base;
   GPUTM_INLINE std::uint32_t tag() const { return this->tag_; }
 
-  /// A mark that has been made, and what was there before.
+  /// A mark to be made, and then what was there before.
   struct marking {
-    std::uint32_t* first = nullptr;  ///< null: there was no room, or nothing was marked
+    std::uint32_t* first = nullptr;  ///< null: there is no room, or nothing to mark
     std::uint32_t before = 0, position = 0;
   };
-  /// Position `p` writes the element. settle() must follow: this one does not wait for the answer. See writer_marker.
-  GPUTM_INLINE marking mark(std::uint64_t key, std::uint32_t p) const {
-    std::uint32_t* const first = direct() ? own_first(key) : first_in(this->claim(key));
-    if (!first) return {};
-    return {first, simt::atomic(*first).fetch_max(word_of_first(p), order::relaxed), p};
+  /// Position `p` writes the element. make() and settle() must follow. See writer_marker.
+  GPUTM_INLINE marking prepare(std::uint64_t key, std::uint32_t p) const {
+    return {direct() ? own_first(key) : first_in(this->claim(key)), 0, p};
+  }
+  /// Makes a mark for which there is room; this does not wait for the answer.
+  GPUTM_INLINE void make(marking& m) const {
+    m.before = simt::atomic(*m.first).fetch_max(word_of_first(m.position), order::relaxed);
   }
   /// Counts last writers where a position has found another one; most elements of a loop have one writer, and so one
   /// mark. Who marks second finds the first, or one lower than it that has found it and counted it. Whether another
@@ -195,21 +197,33 @@ class writer_table : tagged_table<writer_entry> {
   }
 };
 
-/// The marks that one thread makes in a pass over its positions: it waits for the answer to one at the next one only,
-/// also if that is another position's.
+/// The marks that one thread makes in a pass over its positions. It waits for the answer to one at the next one only,
+/// also if that is another position's. A patient one makes it beside the next load of the body, whose latency hides
+/// this one's: at the end of an iteration a GPU waits for whatever is under way.
 class writer_marker {
   writer_table table_;
   writer_table::marking last_;
-  bool several_ = false;
+  bool several_ = false, waits_ = false;
+  bool patient_;
 
  public:
-  GPUTM_INLINE explicit writer_marker(const writer_table& table) : table_(table) {}
+  GPUTM_INLINE writer_marker(const writer_table& table, bool patient) : table_(table), patient_(patient) {}
 
-  /// False if there was no room.
+  /// Position `p` writes the element. False if there is no room.
   GPUTM_INLINE bool mark(std::uint64_t key, std::uint32_t p) {
+    patient_ = patient_ && !waits_;  // if there is no load in between it is the next mark that would wait
     settle();
-    last_ = table_.mark(key, p);
-    return last_.first != nullptr;
+    last_ = table_.prepare(key, p);
+    waits_ = last_.first != nullptr;
+    const bool room = waits_;
+    if (!patient_) make();
+    return room;
+  }
+  /// Makes the mark that waits, if there is one.
+  GPUTM_INLINE void make() {
+    if (!waits_) return;
+    table_.make(last_);
+    waits_ = false;
   }
   /// At the end: whether another position had marked one of the elements before.
   GPUTM_INLINE bool several() {
@@ -218,7 +232,10 @@ class writer_marker {
   }
 
  private:
-  GPUTM_INLINE void settle() { several_ |= table_.settle(last_); }
+  GPUTM_INLINE void settle() {
+    make();
+    several_ |= table_.settle(last_);
+  }
 };
 
 }  // namespace gputm::parts

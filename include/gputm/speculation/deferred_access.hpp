@@ -50,6 +50,7 @@ class deferred_access {
       return true;
     }
     const bool checked = (logged_ & range) != 0;
+    marker_.make();
     if (first() || !checked) {  // to the first iteration memory is right
       if (!first()) found_.read_unlogged |= range;
       out = parts::read_element<T>(r, index);
@@ -114,6 +115,7 @@ class deferred_access {
   /// The entry of an element that this iteration has written, or none.
   GPUTM_INLINE std::uint32_t own_write(std::uint64_t key, std::uint32_t range) const {
     if ((found_.stored & range) == 0 || !writes_.perhaps(key)) return writes_.none;
+    marker_.make();  // it may be this element's
     // the table knows at once what a search of a long log would find out
     if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);

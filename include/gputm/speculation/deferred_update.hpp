@@ -3,7 +3,8 @@
 //
 //   execute   run the iterations of the window; log what they read and from whom, defer and mark what they write
 //   check     an iteration is in violation unless all it read is what the last lower writer writes, or is memory's
-//             where no lower one writes; nothing to do if no iteration has read what the loop writes
+//             where no lower one writes; nothing to do if no logged read is of a range (element_ranges) that was
+//             stored to. Reads without a log are of ranges that nobody has stored to: else the window begins anew
 //   repair    run those in violation again, which now see the others' deferred writes; check again
 //   commit    the iterations below the lowest violation write back
 //
@@ -83,7 +84,7 @@ class deferred_update : window_thread<Body> {
   template <bool Calm>
   GPUTM_INLINE pass_result execute_positions() {
     pass_result f;
-    parts::writer_marker marker(view_.table());
+    parts::writer_marker marker(view_.table(), Calm);  // if not, others look for marks meanwhile
     iteration_fault fault;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
@@ -243,6 +244,29 @@ class deferred_update : window_thread<Body> {
     }
     return p;
   }
+  /// The same where logs have room for one read: latencies of several positions overlap.
+  static GPUTM_NOINLINE std::uint32_t check_single_reads(parts::loop_log_space logs, parts::writer_table table,
+                                                         std::uint32_t p, std::uint32_t size) {
+    const std::uint32_t threads = simt::grid_threads();
+    GPUTM_NO_UNROLL
+    for (; p < size; p += at_once * threads) {
+      std::uint64_t key[at_once][1] = {};
+      std::uint32_t count[at_once] = {}, newest[at_once];
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        if (p + k * threads >= size) continue;
+        const parts::loop_log log(logs, p + k * threads);
+        log.fetch_reads(0, key[k]);
+        count[k] = log.read_count();
+      }
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) newest[k] = table.newest_first(key[k], count[k]);
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k)
+        if (table.is_below(newest[k], p + k * threads)) return p + k * threads;
+    }
+    return p;
+  }
   /// How many reads the position has logged, and the elements of the first ones.
   static GPUTM_INLINE std::uint32_t fetch_keys(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t size,
                                                std::uint64_t (&key)[at_once]) {
@@ -254,7 +278,9 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE void check_all() {
     std::uint32_t dirty = 0, p = first_position();
     if (p < w_.from) p += simt::grid_threads();
-    if (w_.plain && !w_.wary && table_.has_own_marks()) p = check_calmly(env_.logs, table_, p, w_.size);
+    if (w_.plain && !w_.wary && table_.has_own_marks())
+      p = env_.logs.reads == 1 ? check_single_reads(env_.logs, table_, p, w_.size)
+                               : check_calmly(env_.logs, table_, p, w_.size);
     view_.set_lists(Options::repair && w_.wary && !parts::found_in(*env_.state).has(parts::loop_findings::unlisted));
     marks_of now = fetch_marks(fetch_reads(p));
     reads_of next = fetch_reads(p + simt::grid_threads());

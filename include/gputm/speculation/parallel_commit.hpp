@@ -68,6 +68,28 @@ class parallel_commit {
     }
   }
 
+  /// Writes everything back where logs have room for one write a position, and no element has several writers:
+  /// latencies of several positions overlap. Apart: beside the rest, bodies would have fewer registers.
+  static GPUTM_NOINLINE void write_single_entries(const loop_environment& env, std::uint32_t commits) {
+    const std::uint32_t threads = simt::grid_threads();
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < commits; p += at_once * threads) {
+      std::uint32_t count[at_once] = {};
+      std::uint64_t key[at_once] = {}, value[at_once] = {};
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        if (p + k * threads >= commits) continue;
+        const parts::loop_log log(env.logs, p + k * threads);
+        count[k] = log.write_count();
+        key[k] = log.write_key(0);
+        value[k] = log.first_word(0);
+      }
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k)
+        if (count[k] != 0) parts::loop_log(env.logs, p + k * threads).write_back(env.regions, 0, key[k], value[k]);
+    }
+  }
+
  public:
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
                                const parts::writer_table& table, parts::grid_barrier& barrier) const {
@@ -82,7 +104,8 @@ class parallel_commit {
       }
       barrier.wait();
     }
-    bool rows = sole && env.logs.writes > 1 && simt::is_full_warp();  // until a position shows otherwise
+    if (sole && env.logs.writes == 1) return write_single_entries(env, w.commits);
+    bool rows = sole && simt::is_full_warp();  // until a position shows otherwise
     writes_of next = fetch(env, w, rank);
     GPUTM_NO_UNROLL
     for (std::uint32_t first = rank - simt::lane(); first < w.commits; first += threads) {  // lanes stay together
@@ -91,7 +114,7 @@ class parallel_commit {
       next = fetch(env, w, p + threads);
       rows = rows && in_rows(mine);
       if (rows) {
-        write_rows(env, first, simt::shfl(simt::full_mask, mine.count, 0));
+        write_rows(env, first, mine.count);
         continue;
       }
       const parts::loop_log log(env.logs, p);
