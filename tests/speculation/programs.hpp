@@ -182,6 +182,7 @@ struct loop_shape {
   bool leaves = false, indirect = true;  ///< cancels and breaks; addresses that depend on data
   std::uint32_t stays = 40;              ///< cancels and breaks happen once in so many times at least
   std::uint32_t row = 0;                 ///< not 0: iterations read and write rows of so many neighbours
+  bool in_turn = false;                  ///< of a row: a load and a store in turn; else all loads first
   static constexpr std::uint32_t most_steps = 8;
   std::uint32_t most_accesses() const { return row != 0 ? row : steps; }
 
@@ -206,6 +207,7 @@ struct loop_shape {
     s.n = n;
     s.row = 2 + d.below(d.below(2) == 0 ? 5 : 19);  // warps write back together up to 16
     s.elements = 2 * s.row * static_cast<std::uint32_t>(n + 1);
+    s.in_turn = d.below(2) == 0;
     s.leaves = d.below(4) == 0;
     s.stays = 10 + d.below(4) * 100;
     return s;
@@ -216,9 +218,12 @@ struct loop_shape {
     const std::uint32_t written = half + row * (now_and_then() ? d.below(i + 1) : i);
     const std::uint32_t length = now_and_then() ? d.below(row + 1) : row;
     std::vector<step> all;
-    for (std::uint32_t k = 0; k < row; ++k) all.push_back({act::load, read + k});
-    for (std::uint32_t k = 0; k < length; ++k) all.push_back({act::store, written + k});
-    if (length > 3 && now_and_then()) std::swap(all[row + 2], all[row + 3]);
+    for (std::uint32_t k = 0; k < row; ++k) {
+      all.push_back({act::load, read + k});
+      if (in_turn && k < length) all.push_back({act::store, written + k});
+    }
+    for (std::uint32_t k = 0; k < length && !in_turn; ++k) all.push_back({act::store, written + k});
+    if (length > 3 && now_and_then()) std::swap(all.back(), all[all.size() - 2]);
     if (leaves && now_and_then()) all.push_back({d.below(3) ? act::cancel_if : act::break_if, 1 + d.below(3)});
     return all;
   }
