@@ -127,13 +127,12 @@ GPUTM_INLINE loop_findings found_in(loop_state& s) {
                            simt::atomic(s.found[1]).load(simt::order::relaxed));
 }
 GPUTM_INLINE void add_findings(loop_state& s, const loop_findings& f) {
+  const loop_findings known = found_in(s);  // words that all threads change are slow
   GPUTM_UNROLL
   for (unsigned k = 0; k < loop_findings::words; ++k) {
-    auto word = simt::atomic(s.found[k]);
-    // words that all threads change are slow
-    if (f.word(k) == 0 || (f.word(k) & ~word.load(simt::order::relaxed)) == 0) continue;
+    if ((f.word(k) & ~known.word(k)) == 0) continue;
     // relaxed: read in the serial section behind the phase, or behind that
-    word.fetch_or(f.word(k), simt::order::relaxed);
+    simt::atomic(s.found[k]).fetch_or(f.word(k), simt::order::relaxed);
   }
 }
 
