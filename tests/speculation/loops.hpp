@@ -82,11 +82,11 @@ void random_loops_equal_the_sequential_loop(const venue& v) {
 /// Rows of neighbours, which warps write back together, and most of them where nobody reads.
 template <class E>
 void rows_equal_the_sequential_loop(const venue& v) {
-  const std::uint64_t rounds = v.pick(1u, 200u, 100u);
+  const std::uint64_t rounds = v.pick(1u, 50u, 10u);
   dice d(v.seed * 86028121 + v.round);
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape =
-        loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 1000 + d.below(20000))));
+        loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 1000 + d.below(9000))));
     one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape));
   }
 }
