@@ -8,8 +8,9 @@
 
 namespace gputm::parts {
 
-/// Ranges are bits of a word. Each is a part of one array, of 2^shift elements or what is left of it; where even ranges of
-/// 2^31 elements are too many (src/loop.cpp), all arrays share two. Trivially copyable; lives in the kernel's parameters.
+/// Ranges are bits of a word. Each is a part of one array, of 2^shift elements or what is left of it; where even ranges
+/// of 2^31 elements are too many (src/loop.cpp), all arrays share two. Trivially copyable; lives in the kernel's
+/// parameters.
 struct element_ranges {
   static constexpr std::uint32_t most = 31;               ///< of all arrays together
   static constexpr std::uint32_t all = (1u << most) - 1;  ///< ranges there may be
