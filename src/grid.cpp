@@ -11,6 +11,19 @@ void check_threads(std::uint32_t in_a_block) {
   if (in_a_block > 1024) throw invalid_argument(std::to_string(in_a_block) + " threads in a block: the limit is 1024");
 }
 
+/// Threads of a block such that `resident` blocks of `threads` become as few as can be, and fill the GPU as they do.
+std::uint32_t large_block(const grid_needs& kernel, const memory_core& m, launch_config config,
+                          std::uint32_t resident) {
+  const device& d = m.on();
+  const std::uint32_t threads = config.threads, of_multiprocessor = resident / d->multiprocessors() * threads;
+  const std::uint32_t blocks = (of_multiprocessor + 1023) / 1024;
+  if (blocks == 0) return threads;
+  config.threads = of_multiprocessor / blocks / d->warp_width() * d->warp_width();
+  if (config.threads <= threads) return threads;
+  const std::uint32_t large = kernel.resident_blocks(d, kernel.shape_of(d, m.options(), config));
+  return std::uint64_t{large} * config.threads >= std::uint64_t{resident} * threads ? config.threads : threads;
+}
+
 }  // namespace
 
 void check_capacity(const capacity& c) {
@@ -35,12 +48,18 @@ void check_config(const launch_config& c) {
 launch_config choose_grid(const grid_needs& kernel, const memory_core& m, launch_config config, std::uint64_t work) {
   const device& d = m.on();
   if (kernel.one_thread) config.blocks = config.threads = 1;
+  const bool automatic = config.threads == 0 && config.blocks == 0;
   if (config.threads == 0) config.threads = d.is_host() ? std::max(1u, std::min(32u, d->warp_width())) : 128;
   check_threads(config.threads);
   launch_shape shape = kernel.shape_of(d, m.options(), config);
   std::uint32_t resident = kernel.resident_blocks(d, shape);
   if (shape.cluster > 1 && resident < shape.servers + std::max(1u, config.blocks)) {
     config.clusters = false;
+    shape = kernel.shape_of(d, m.options(), config);
+    resident = kernel.resident_blocks(d, shape);
+  }
+  if (kernel.large_blocks && automatic && !d.is_host() && work >= std::uint64_t{resident} * config.threads) {
+    config.threads = large_block(kernel, m, config, resident);
     shape = kernel.shape_of(d, m.options(), config);
     resident = kernel.resident_blocks(d, shape);
   }

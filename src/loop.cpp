@@ -133,6 +133,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.limits.repairs = c.repairs;
   s.limits.tags = c.tags;
   s.limits.adapt = c.adapt;
+  s.limits.overlap = c.overlap;
   return s;
 }
 

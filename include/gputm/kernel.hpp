@@ -96,12 +96,22 @@ std::uint32_t resident_blocks(const device& d, const launch_shape& shape) {
   return d->max_resident_blocks() / shape.cluster * shape.cluster;
 }
 
+/// The warps of a block share a multiprocessor fairly; of several blocks there the oldest is served first, so that the
+/// youngest comes late to a barrier of all.
+template <class A>
+constexpr bool prefers_large_blocks() {
+  if constexpr (requires { A::loop; })
+    return A::loop.barriers && !A::loop.one_thread;
+  else
+    return false;
+}
 /// choose_grid() for this kernel.
 template <class F, class A>
 launch_config resolve(const memory<A>& tm, const launch_config& config, std::uint64_t work) {
   gputm::detail::grid_needs needs;  // member by member: nvcc 13.0 loses names of templates in a list of initialisers
   needs.algorithm = A::name;
   needs.one_thread = A::traits.one_thread;
+  needs.large_blocks = prefers_large_blocks<A>();
   needs.shape_of = &gputm::detail::shape_of<A>;
   needs.resident_blocks = &resident_blocks<F>;
   return gputm::detail::choose_grid(needs, tm.core(), config, work);

@@ -54,7 +54,8 @@ launch_shape shape_of(const gputm::device& d, const memory_options& o, const lau
 /// What there is to know of a kernel before its grid is chosen.
 struct grid_needs {
   const char* algorithm;
-  bool one_thread;  ///< the algorithm runs on no more
+  bool one_thread;    ///< the algorithm runs on no more
+  bool large_blocks;  ///< where the grid fills a GPU: as few blocks as can be, as large as can be
   launch_shape (*shape_of)(const device&, const memory_options&, const launch_config&);
   std::uint32_t (*resident_blocks)(const device&, const launch_shape&);  ///< that can be on the device at once
 };

@@ -79,7 +79,7 @@ void random_loops_equal_the_sequential_loop(const venue& v) {
   }
 }
 
-/// Rows of neighbours, which warps write back together, and most of them where nobody reads.
+/// Rows of neighbours, which warps write back together, and most of them where nobody reads, so that windows overlap.
 template <class E>
 void rows_equal_the_sequential_loop(const venue& v) {
   const std::uint64_t rounds = v.pick(1u, 50u, 10u);
@@ -87,7 +87,9 @@ void rows_equal_the_sequential_loop(const venue& v) {
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape =
         loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 1000 + d.below(9000))));
-    one_random_loop<E>(k + v.round, v, d, shape, random_config(d, v, shape));
+    loop_config config = random_config(d, v, shape);
+    if (d.below(2) == 0) config.window = 1 + static_cast<std::uint32_t>(shape.n) / 4;  // several
+    one_random_loop<E>(k + v.round, v, d, shape, config);
   }
 }
 
@@ -95,9 +97,11 @@ void rows_equal_the_sequential_loop(const venue& v) {
 template <class E>
 void dense_loops_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 104729 + v.round);
-  loop_shape shape = loop_shape::random(d, v.exploring());
-  shape.elements = 1 + d.below(4);
-  one_random_loop<E, std::uint32_t>(v, d, shape, random_config(d, v, shape));
+  for (int k = v.pick(1, 1, 100); k > 0; --k) {
+    loop_shape shape = loop_shape::random(d, v.exploring());
+    shape.elements = 1 + d.below(4);
+    one_random_loop<E, std::uint32_t>(v, d, shape, random_config(d, v, shape));
+  }
 }
 
 /// Few dependences in one large window, and addresses that depend on data: what repairs are for.

@@ -205,7 +205,7 @@ struct loop_shape {
   static loop_shape of_rows(dice& d, int n) {
     loop_shape s;
     s.n = n;
-    s.row = 2 + d.below(d.below(2) == 0 ? 5 : 19);  // warps write back together up to 16
+    s.row = d.below(3) == 0 ? 1 : 2 + d.below(d.below(2) == 0 ? 5 : 19);  // warps write back together up to 16
     s.elements = 2 * s.row * static_cast<std::uint32_t>(n + 1);
     s.in_turn = d.below(2) == 0;
     s.leaves = d.below(4) == 0;
@@ -296,7 +296,7 @@ inline loop_config config_for(const venue& v, const capacity& room) {
 /// Windows, tables and limits by chance.
 inline loop_config random_config(dice& d, const venue& v, const loop_shape& shape) {
   static constexpr std::uint32_t tables[] = {0, 0, 1, 2, 4, 16, 64};
-  static constexpr std::uint32_t tags[] = {2047, 3, 5, 9};
+  static constexpr std::uint32_t tags[] = {1023, 3, 5, 9};
   static constexpr std::uint32_t stretches[] = {1024, 0, 1, 3};
   const launch_config grid = v.shape();
   loop_config c;
@@ -307,6 +307,7 @@ inline loop_config random_config(dice& d, const venue& v, const loop_shape& shap
   c.first_window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(shape.n) + 1);
   c.smallest_window = 1 + d.below(v.exploring() ? 4 : 32);
   c.adapt = d.below(3) != 0;
+  c.overlap = d.below(4) != 0;
   c.repairs = d.below(4) == 0 ? 0 : d.below(6);
   c.stretch = stretches[d.below(4)];
   c.table_slots = tables[d.below(7)];

@@ -37,11 +37,23 @@ struct synthetic_body {
   std::uint32_t reads, writes, work;
 
   GPUTM_INLINE double compute(double v) const {
-    const std::uint32_t count = Work != 0 ? Work : work;
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+    std::uint32_t m = Work != 0 ? Work : work;
+#if defined(__CUDACC__)
+    GPUTM_NO_UNROLL
+    for (; m >= 200; m -= 200) v = multiply_adds<200>(v);
+    GPUTM_NO_UNROLL
+    for (; m >= 10; m -= 10) v = multiply_adds<10>(v);
+    GPUTM_NO_UNROLL
+#elif defined(__GNUC__) && !defined(__clang__)
 #pragma GCC unroll 16  // g++ takes a fused multiply-add for a call, and would not unroll
 #endif
-    for (std::uint32_t m = 0; m < count; ++m) v = multiply_add(v, 0.999999, 1e-6);
+    for (; m != 0; --m) v = multiply_add(v, 0.999999, 1e-6);
+    return v;
+  }
+  template <int Count>
+  GPUTM_INLINE static double multiply_adds(double v) {
+    GPUTM_UNROLL
+    for (int m = 0; m < Count; ++m) v = multiply_add(v, 0.999999, 1e-6);
     return v;
   }
   template <class It>

@@ -63,6 +63,7 @@ class loop_log {
 
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr std::uint64_t no_key = ~std::uint64_t{0};  ///< of no write
 
   GPUTM_INLINE loop_log(const loop_log_space& s, std::uint32_t position)
       : mine_(s.base + position), width_(s.window), reads_(s.reads), writes_(s.writes), value_words_(s.value_words) {}
@@ -70,12 +71,16 @@ class loop_log {
   GPUTM_INLINE std::uint32_t read_capacity() const { return reads_; }
   GPUTM_INLINE std::uint32_t write_capacity() const { return writes_; }
 
-  /// How many entries of each kind the position has in the end.
-  GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes) const {
-    simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
+  /// How many entries of each kind the position has in the end. Where there is room for one write its key says whether
+  /// there is one: so this costs nothing if nobody asks how many reads there are.
+  GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes, bool reads_count = true) const {
+    if (writes_ == 1 && writes == 0) set_write_key(0, no_key);
+    if (writes_ != 1 || reads_count) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
   }
   GPUTM_INLINE std::uint32_t read_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32); }
-  GPUTM_INLINE std::uint32_t write_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0))); }
+  GPUTM_INLINE std::uint32_t write_count() const {
+    return writes_ == 1 ? write_key(0) != no_key : static_cast<std::uint32_t>(simt::plain_load(row(0)));
+  }
 
   /// Ordered by barriers.
   GPUTM_INLINE void set_status(const position_status& s) const {

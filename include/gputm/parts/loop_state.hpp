@@ -4,7 +4,8 @@
 //   window k:  [base, base + size)   execute | check | commit the first `commits` | plan
 //                                    ^       v  at most `repairs` times, for the iterations in violation only; if those
 //                                    |       |  are too many, the window gives up its upper half first
-//   window k+1 begins at base + commits: failed iterations are executed again together with new ones
+//   window k+1 begins at base + commits: failed iterations are executed again together with new ones; it may overlap
+//   the commits of window k, if it reads no range that the loop has stored to
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@ struct loop_limits {
   std::uint32_t repairs = 0;       ///< of a window, at most
   std::uint32_t tags = 0;          ///< after which the table is cleared
   bool adapt = true;               ///< the window follows the violations
+  bool overlap = true;             ///< a window may overlap the commits of the one before
 };
 
 /// One window. Written in serial sections only.
@@ -63,6 +65,8 @@ struct loop_window {
   std::uint32_t cut = 0;          ///< it has given up positions
   std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
   std::uint32_t from = 0;         ///< positions below are right, and run no more
+  std::uint32_t pending = 0;      ///< positions of the window before that each thread writes back before it begins, and
+                                  ///< none waits for the others: the two overlap
   std::uint32_t number = 0;       ///< tells windows apart
 };
 
@@ -79,6 +83,7 @@ struct loop_findings {
   static constexpr std::uint32_t last_seen = 8;  ///< some body has ended the loop
   static constexpr std::uint32_t alone = 16;     ///< the first position has writes without marks: it commits, and no
                                                  ///< other
+  static constexpr std::uint32_t overlap_failed = 32;  ///< it overlaps commits that it may depend on
   GPUTM_INLINE constexpr bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
   GPUTM_INLINE constexpr void add(const loop_findings& f) {
     stored |= f.stored;
@@ -118,6 +123,7 @@ struct loop_state {
   std::uint32_t ran;           ///< in this window: runs of bodies
   std::uint32_t troubled;      ///< some positions have been in violation
   std::uint32_t failed;        ///< the first iteration of the window has reported an error
+  std::uint32_t no_overlap;    ///< an overlap has failed: from then on windows wait for commits
   loop_counters counters;
 };
 
@@ -228,6 +234,7 @@ class loop_plan {
     put(s_.now.cut, w.cut);
     put(s_.now.repair, w.repair);
     put(s_.now.from, w.from);
+    put(s_.now.pending, w.pending);
     put(s_.now.number, w.number + 1);
   }
 
@@ -243,7 +250,7 @@ class loop_plan {
             simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),    simt::plain_load(s.now.over),
             simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),   simt::plain_load(s.now.decided),
             simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),
-            simt::plain_load(s.now.number)};
+            simt::plain_load(s.now.pending),    simt::plain_load(s.now.number)};
   }
 
   /// The first window. If nobody knows yet which ranges the loop stores to, all reads are logged; it is taken to store
@@ -258,8 +265,8 @@ class loop_plan {
     begin(w);
   }
   /// All iterations have been executed. Before a check: what earlier ones have found does not count. Without one:
-  /// decide().
-  GPUTM_INLINE void prepare_check() {
+  /// decide(), and perhaps next().
+  GPUTM_INLINE void prepare_check(bool commits_are_local) {
     const std::uint32_t repair = simt::plain_load(s_.now.repair), violated = get(s_.violated);
     const loop_findings f = found_in(s_);
     if (repair != 0) {
@@ -271,6 +278,7 @@ class loop_plan {
       if ((f.stored & f.read_logged) == 0) {
         put(s_.now.decided, 1);
         decide();
+        if (commits_are_local && may_overlap(f)) next(simt::plain_load(s_.now.commits));
       }
     }
   }
@@ -328,21 +336,32 @@ class loop_plan {
     set(s_.ended, writer_table::none);
     add_findings(s_, {.flags = loop_findings::unmarked});  // an iteration that runs again may write something else
   }
-  /// Whether the window must run again because a range has been written that was read without a log.
+  /// Whether the window must run again: because a range has been written that was read without a log, or after the
+  /// commits that it overlapped.
   GPUTM_INLINE bool must_repeat() {
     const loop_findings f = found_in(s_);
-    return (f.stored & f.read_unlogged) != 0;
+    return (f.stored & f.read_unlogged) != 0 || f.has(loop_findings::overlap_failed);
   }
   GPUTM_INLINE void repeat() {
     loop_window w = current(s_);
     const loop_findings f = found_in(s_);
     w.logged |= f.stored | ranges_.of_arrays_with(f.stored & f.read_unlogged);
+    if (f.has(loop_findings::overlap_failed)) put(s_.no_overlap, 1);
+    w.pending = 0;
     count(s_.counters.rounds, 1);
     begin(w);
   }
-  /// The window's commits are done.
-  GPUTM_INLINE void next() {
+  /// Whether the next window can overlap the commits of this one, which is decided: all of it commits, in any order,
+  /// and it has read nothing of what the loop stores to. If the next one does not either, it misses nothing.
+  GPUTM_INLINE bool may_overlap(const loop_findings& f) const {
+    return limits_.overlap && simt::plain_load(s_.no_overlap) == 0 && simt::plain_load(s_.now.closing) == 0 &&
+           simt::plain_load(s_.now.commits) == simt::plain_load(s_.now.size) && simt::plain_load(s_.now.wary) == 0 &&
+           f.read_logged == 0 && !f.has(loop_findings::several);
+  }
+  /// The window's commits are done, but for those that are pending.
+  GPUTM_INLINE void next(std::uint32_t pending = 0) {
     loop_window w = current(s_);
+    w.pending = pending;
     const bool trouble = simt::plain_load(s_.troubled) != 0 || w.commits != w.size;
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;

@@ -86,7 +86,7 @@ class tagged_table {
 
  public:
   /// Tags are 1 to this; each window uses two.
-  static constexpr std::uint32_t tags = 2047;
+  static constexpr std::uint32_t tags = 1023;
 
   tagged_table() = default;
   /// `space` outlives it.

@@ -14,8 +14,8 @@ namespace gputm::parts {
 
 struct alignas(16) writer_entry {
   std::uint64_t key;
-  std::uint32_t first;  ///< tag << 21 | ~position, so that the maximum is the newest window's first writer
-  std::uint32_t last;   ///< tag << 21 | position, where there are several writers
+  std::uint32_t first;  ///< tag << 22 | ~position, so that the maximum is the newest window's first writer
+  std::uint32_t last;   ///< tag << 22 | position, where there are several writers
 
   GPUTM_INLINE void clear() {
     simt::atomic(key).store(0, simt::order::relaxed);
@@ -27,7 +27,7 @@ struct alignas(16) writer_entry {
 class writer_table : tagged_table<writer_entry> {
   using order = simt::order;
   using base = tagged_table<writer_entry>;
-  static constexpr std::uint32_t position_bits = 21;
+  static constexpr std::uint32_t position_bits = 22;
 
  public:
   /// Positions in a window are below this.
@@ -57,13 +57,14 @@ class writer_table : tagged_table<writer_entry> {
   }
   /// Counts last writers where a position has found another one; most elements of a loop have one writer, and so one
   /// mark. Who marks second finds the first, or one lower than it that has found it and counted it. Whether another
-  /// position had marked the element before.
+  /// position had marked the element before: never if there_was_none().
   GPUTM_INLINE bool settle(const marking& made) const {
     const std::uint32_t p = made.position, other = first_of(made.before);
     if (other == none || other == p) return false;
     simt::atomic(last_of(made.first)).fetch_max(tag_ << position_bits | (other > p ? other : p), order::relaxed);
     return true;
   }
+  GPUTM_INLINE bool there_was_none(const marking& made) const { return made.before >> position_bits != tag_; }
   /// Puts a node (loop_log_space) at the head of the list of an element that has been marked; the one behind it, or
   /// loop_log_space::no_node.
   GPUTM_INLINE std::uint32_t push(std::uint64_t key, std::uint32_t node) const {
@@ -203,32 +204,34 @@ class writer_table : tagged_table<writer_entry> {
 class writer_marker {
   writer_table table_;
   writer_table::marking last_;
-  bool several_ = false, waits_ = false;
-  bool patient_;
+  // words, not bools: they live in registers
+  std::uint32_t several_ = 0, waits_ = 0, patient_;
 
  public:
   GPUTM_INLINE writer_marker(const writer_table& table, bool patient) : table_(table), patient_(patient) {}
 
   /// Position `p` writes the element. False if there is no room.
   GPUTM_INLINE bool mark(std::uint64_t key, std::uint32_t p) {
-    patient_ = patient_ && !waits_;  // if there is no load in between it is the next mark that would wait
-    settle();
+    if ((waits_ != 0) | !table_.there_was_none(last_)) {  // one test: mostly neither
+      patient_ &= ~waits_;  // if there is no load in between it is the next mark that would wait
+      settle();
+    }
     last_ = table_.prepare(key, p);
-    waits_ = last_.first != nullptr;
-    const bool room = waits_;
-    if (!patient_) make();
+    const bool room = last_.first != nullptr;
+    waits_ = room;
+    if (patient_ == 0) make();
     return room;
   }
   /// Makes the mark that waits, if there is one.
   GPUTM_INLINE void make() {
-    if (!waits_) return;
+    if (waits_ == 0) return;
     table_.make(last_);
-    waits_ = false;
+    waits_ = 0;
   }
   /// At the end: whether another position had marked one of the elements before.
   GPUTM_INLINE bool several() {
     settle();
-    return several_;
+    return several_ != 0;
   }
 
  private:

@@ -19,7 +19,7 @@ class deferred_access {
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
   const std::uint32_t position_, logged_, repair_, tag_;
-  const bool eager_, lists_;
+  const bool eager_, lists_, overlaps_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
   std::uint32_t listed_;  // writes that have nodes, of an earlier run or of this one
@@ -39,23 +39,27 @@ class deferred_access {
         tag_(w.tag),
         eager_(!Calm && position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))),
         lists_(!Calm && Options::repair && w.wary),
+        overlaps_(Calm && w.pending != 0),
         listed_(lists_ && w.repair != 0 && !w.list ? view.listed(position) : 0) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t range = ranges_.of(number, index), own = own_write(key, range);
-    if (own != writes_.none) {
-      out = writes_.log().template value<T>(own);
-      return true;
+    const std::uint32_t range = ranges_.of(number, index);
+    if (((found_.stored | logged_) & range) == 0) return read_unlogged(r, index, range, out);
+    if ((found_.stored & range) != 0) {
+      const std::uint32_t own = own_write(key);
+      if (own != writes_.none) {
+        out = writes_.log().template value<T>(own);
+        return true;
+      }
     }
-    const bool checked = (logged_ & range) != 0;
+    if (overlaps_ && (logged_ & range) != 0) {  // somebody may be writing it back just now
+      found_.flags |= parts::loop_findings::overlap_failed;
+      return false;
+    }
+    if (first() || (logged_ & range) == 0) return read_unlogged(r, index, range, out);
     marker_.make();
-    if (first() || !checked) {  // to the first iteration memory is right
-      if (!first()) found_.read_unlogged |= range;
-      out = parts::read_element<T>(r, index);
-      return true;
-    }
     if (reads_ == writes_.log().read_capacity()) return full(parts::overflow_kind::reads);
     found_.read_logged |= range;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
@@ -71,19 +75,24 @@ class deferred_access {
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t range = ranges_.of(number, index), own = own_write(key, range);
-    if (own != writes_.none) {
-      writes_.replace(own, value);
-      return true;
+    const std::uint32_t range = ranges_.of(number, index);
+    if ((found_.stored & range) != 0) {
+      const std::uint32_t own = own_write(key);
+      if (own != writes_.none) {
+        writes_.replace(own, value);
+        return true;
+      }
     }
     if (writes_.full()) return full(parts::overflow_kind::writes);
     const bool room = marker_.mark(key, position_);
+    if (!room) {
+      crowded_ = true;
+      if (!first()) return false;  // the first iteration commits all the same, and alone
+    }
     if (lists_ && room) list(key);
     writes_.add(key, value);
     found_.stored |= range;
-    if (room) return true;
-    crowded_ = true;
-    return first();  // the first iteration commits all the same, and alone
+    return true;
   }
 
   GPUTM_INLINE bool first() const { return position_ == 0; }
@@ -108,13 +117,20 @@ class deferred_access {
   }
 
  private:
+  template <class T>
+  GPUTM_INLINE bool read_unlogged(const region& r, std::uint32_t index, std::uint32_t range, T& out) {
+    marker_.make();
+    found_.read_unlogged |= first() ? 0 : range;  // to the first iteration memory is right
+    out = parts::read_element<T>(r, index);
+    return true;
+  }
   GPUTM_INLINE bool full(parts::overflow_kind which) {
     overflow_ = which;
     return false;
   }
-  /// The entry of an element that this iteration has written, or none.
-  GPUTM_INLINE std::uint32_t own_write(std::uint64_t key, std::uint32_t range) const {
-    if ((found_.stored & range) == 0 || !writes_.perhaps(key)) return writes_.none;
+  /// The entry of an element that this iteration has written, or none; it has written some of the same range.
+  GPUTM_INLINE std::uint32_t own_write(std::uint64_t key) const {
+    if (!writes_.perhaps(key)) return writes_.none;
     marker_.make();  // it may be this element's
     // the table knows at once what a search of a long log would find out
     if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;

@@ -6,7 +6,8 @@
 //             where no lower one writes; nothing to do if no logged read is of a range (element_ranges) that was
 //             stored to. Reads without a log are of ranges that nobody has stored to: else the window begins anew
 //   repair    run those in violation again, which now see the others' deferred writes; check again
-//   commit    the iterations below the lowest violation write back
+//   commit    the iterations below the lowest violation write back; the next window may begin meanwhile (overlap) after
+//             one without a check, and begins anew if an iteration then wants to read a range that was stored to
 //
 // Why the result is the sequential loop's: take the iterations below the lowest violation, in order. Each one read
 // from memory what no lower one of the window writes, and everything else from the last lower writer's log, which
@@ -20,8 +21,9 @@
 
 namespace gputm::speculation {
 
-/// One thread of such a loop. Options: see deferred_access.
-template <class Options, class Body>
+/// One thread of such a loop. Options: see deferred_access. Commit: operator()(environment, window, table, barrier)
+/// writes back what commits; is_local, and then write_back(), see parallel_commit.
+template <class Options, class Commit, class Body>
 class deferred_update : window_thread<Body> {
   using order = simt::order;
   using base = window_thread<Body>;
@@ -32,7 +34,8 @@ class deferred_update : window_thread<Body> {
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
     parts::loop_findings found;
-    std::uint64_t executed = 0, forwarded = 0;
+    std::uint32_t executed = 0;
+    std::uint64_t forwarded = 0;
   };
 
   /// Whether every position of a window is executed and checked, so that those in violation can be repaired.
@@ -48,9 +51,14 @@ class deferred_update : window_thread<Body> {
     ++f.executed;
     f.forwarded += a.forwarded();
     f.found.add(a.found());
-    log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0);
+    const bool overlaps = Calm && w_.pending != 0;  // it logs no reads
+    log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0, !overlaps);
     a.keep_lists();
+    const bool usual = how == attempt_end::commit && !it.last() && !a.crowded();
+    if (Calm && usual) return;  // one test, since most come to this
+    if (overlaps && (how != attempt_end::cancel || it.last())) return this->find(parts::loop_findings::overlap_failed);
     finish<Calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
+    if (usual && !a.strayed()) return;
     if (a.strayed()) this->find(parts::loop_findings::unlisted);
     if (it.last()) this->find(parts::loop_findings::last_seen);
     if (how == attempt_end::failed) {
@@ -88,7 +96,7 @@ class deferred_update : window_thread<Body> {
     iteration_fault fault;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
-      if (!repairs() && p > hint(env_.state->violated)) break;  // it cannot commit
+      if (!Options::repair && p > hint(env_.state->violated)) break;  // it cannot commit
       if (Calm || is_due(p)) execute<Calm>(p, marker, f, fault);
     }
     if (marker.several()) f.found.flags |= parts::loop_findings::several;
@@ -294,14 +302,21 @@ class deferred_update : window_thread<Body> {
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
   }
+  /// What this warp has executed of the window before, if nobody has written that back yet.
+  GPUTM_INLINE void write_back_pending() const {
+    if (w_.pending == 0) return;
+    Commit::write_back(env_, w_.pending);
+    if (simt::is_full_warp()) simt::sync_warp();  // lanes have read each other's logs, and use theirs again
+  }
   /// One pass over the window, or a repair of it; false if the window begins anew.
   GPUTM_INLINE bool pass() {
+    if constexpr (Commit::is_local) write_back_pending();
     execute_all();
     barrier_.wait([this] {
       if (plan_.must_repeat())
         plan_.repeat();
       else
-        plan_.prepare_check();
+        plan_.prepare_check(Commit::is_local);
     });
     const std::uint32_t number = w_.number;
     w_ = parts::loop_plan::current(*env_.state);
@@ -316,9 +331,8 @@ class deferred_update : window_thread<Body> {
  public:
   using base::base;
 
-  /// Every thread of the grid calls it. Commit(environment, window, table, barrier) writes back.
-  template <class Commit>
-  GPUTM_INLINE void run(const Commit& commit) {
+  /// Every thread of the grid calls it once.
+  GPUTM_INLINE void run() {
     barrier_.wait([this] { plan_.start(); });
     GPUTM_NO_UNROLL
     while (this->next_window(table_)) {
@@ -327,7 +341,7 @@ class deferred_update : window_thread<Body> {
       do same = pass();
       while (same && w_.repair != 0);
       if (!same) continue;
-      commit(env_, w_, table_, barrier_);
+      Commit()(env_, w_, table_, barrier_);
       if (w_.closing) break;  // nobody waits for these commits
       barrier_.wait([this] { plan_.next(); });
     }

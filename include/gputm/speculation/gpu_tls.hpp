@@ -29,7 +29,7 @@ struct basic_gpu_tls : engine_base {
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
-    deferred_update<Options, Body>(env, body).run(parallel_commit{});
+    deferred_update<Options, parallel_commit, Body>(env, body).run();
   }
 };
 

@@ -10,6 +10,7 @@
 namespace gputm::speculation {
 
 struct serial_commit {
+  static constexpr bool is_local = false;
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w, const parts::writer_table&,
                                parts::grid_barrier&) const {
     if (simt::grid_thread_rank() != 0) return;
@@ -33,7 +34,7 @@ struct in_order_commit : engine_base {
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
-    deferred_update<options, Body>(env, body).run(serial_commit{});
+    deferred_update<options, serial_commit, Body>(env, body).run();
   }
 };
 

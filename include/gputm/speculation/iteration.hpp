@@ -32,7 +32,7 @@ enum class attempt_end : std::uint8_t { commit, cancel, failed };
 template <class Access>
 class iteration {
   /// counting: the log of writes was full; it runs on, only to count what it would need.
-  enum class progress : std::uint8_t { on, counting, astray, faulty };
+  enum class progress : std::uint32_t { on, counting, astray, faulty };
 
   Access& access_;
   const region_table& regions_;
@@ -54,18 +54,18 @@ class iteration {
   template <class T>
   GPUTM_INLINE loaded<T> load(element<T> e) {
     loaded<T> out{};
-    if (!may_access(e)) return out;
-    const std::uint32_t number = e.handle & 255u;
+    const std::uint32_t number = number_of(e.handle);
+    const bool usual = is_usual(number, e.index);
+    if (!usual && !may_count(e.handle, e.index)) return out;
     out.ok = access_.load(regions_.regions[number], number, e.index, out.value) ||
-             (counting() ? go_astray() : overflowed(number));  // to count on it would have to know this one
+             (usual ? overflowed(number) : go_astray());  // to count on it would have to know this one
     return out;
   }
   /// Writes an element for the iterations after this one.
   template <class T>
   GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) {
-    if (!may_access(e)) return stored{false};
-    if (counting()) return stored{count()};
-    const std::uint32_t number = e.handle & 255u;
+    const std::uint32_t number = number_of(e.handle);
+    if (!is_usual(number, e.index)) return stored{may_count(e.handle, e.index) && count()};
     return stored{access_.store(regions_.regions[number], number, e.index, value) || overflowed(number)};
   }
   /// This is the loop's last iteration: once it commits, no later one leaves a trace. What it stores counts, so that
@@ -80,9 +80,10 @@ class iteration {
   }
   /// Whether what the body said can take effect.
   GPUTM_INLINE attempt_end settle(outcome said) {
-    if (state_ == progress::on && said != outcome::commit && said != outcome::cancel) fail(parts::fault::retry_in_loop);
-    if (state_ != progress::on) return attempt_end::failed;
-    return said == outcome::commit ? attempt_end::commit : attempt_end::cancel;
+    if (state_ == progress::on && said == outcome::commit) return attempt_end::commit;
+    if (state_ == progress::on && said == outcome::cancel) return attempt_end::cancel;
+    if (state_ == progress::on) fail(parts::fault::retry_in_loop);
+    return attempt_end::failed;
   }
 
  private:
@@ -115,15 +116,21 @@ class iteration {
     state_ = progress::counting;
     return true;
   }
-  template <class T>
-  GPUTM_INLINE bool may_access(element<T> e) {
+  /// The number of an array of this memory; max_regions or more if the handle is another one's.
+  GPUTM_INLINE std::uint32_t number_of(std::uint32_t handle) const { return handle - (regions_.memory << 8); }
+  /// Counts an access. Whether there is nothing special about it: one test, for nearly all of them.
+  GPUTM_INLINE bool is_usual(std::uint32_t number, std::uint32_t index) {
+    const std::uint32_t length = regions_.regions[number % max_regions].length;
+    return (state_ == progress::on) & (number < max_regions) & (index < length) & (++operations_ <= longest_);
+  }
+  /// Of one that is not: whether it is in order, but only counts.
+  GPUTM_INLINE bool may_count(std::uint32_t handle, std::uint32_t index) {
     if (state_ == progress::astray || state_ == progress::faulty) return false;
-    const std::uint32_t k = e.handle & 255u;
-    if (e.handle >> 8 != regions_.memory || k >= max_regions)
-      return fail(parts::fault::wrong_memory, 0, e.handle >> 8, regions_.memory);
-    const std::uint32_t length = regions_.regions[k].length;
-    if (e.index >= length) return fail(parts::fault::out_of_range, k, e.index, length);
-    if (++operations_ > longest_) return fail(parts::fault::runaway, k, longest_);
+    const std::uint32_t number = number_of(handle);
+    if (number >= max_regions) return fail(parts::fault::wrong_memory, 0, handle >> 8, regions_.memory);
+    const std::uint32_t length = regions_.regions[number].length;
+    if (index >= length) return fail(parts::fault::out_of_range, number, index, length);
+    if (operations_ > longest_) return fail(parts::fault::runaway, number, longest_);
     return true;
   }
 };

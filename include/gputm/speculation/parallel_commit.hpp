@@ -18,9 +18,9 @@ class parallel_commit {
     std::uint32_t count = 0;
     std::uint64_t key[at_once] = {}, value[at_once] = {};
   };
-  static GPUTM_INLINE writes_of fetch(const loop_environment& env, const parts::loop_window& w, std::uint32_t p) {
+  static GPUTM_INLINE writes_of fetch(const loop_environment& env, std::uint32_t p, std::uint32_t end) {
     writes_of f;
-    if (p >= w.commits) return f;
+    if (p >= end) return f;
     const parts::loop_log log(env.logs, p);
     f.count = log.write_count();
     log.fetch_writes(0, f.key, f.value);
@@ -68,35 +68,83 @@ class parallel_commit {
     }
   }
 
-  /// Writes everything back where logs have room for one write a position, and no element has several writers:
-  /// latencies of several positions overlap. Apart: beside the rest, bodies would have fewer registers.
-  static GPUTM_NOINLINE void write_single_entries(const loop_environment& env, std::uint32_t commits) {
+  /// Writes back where logs have room for one write a position, and no element has several writers: latencies of
+  /// several positions overlap. Apart: beside the rest, bodies would have fewer registers.
+  static GPUTM_NOINLINE void write_single_entries(const loop_environment& env, std::uint32_t end) {
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < commits; p += at_once * threads) {
-      std::uint32_t count[at_once] = {};
-      std::uint64_t key[at_once] = {}, value[at_once] = {};
+    for (std::uint32_t p = simt::grid_thread_rank(); p < end; p += at_once * threads) {
+      std::uint64_t key[at_once], value[at_once] = {};
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k) {
-        if (p + k * threads >= commits) continue;
+        key[k] = parts::loop_log::no_key;
+        if (p + k * threads >= end) continue;
         const parts::loop_log log(env.logs, p + k * threads);
-        count[k] = log.write_count();
         key[k] = log.write_key(0);
         value[k] = log.first_word(0);
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
-        if (count[k] != 0) parts::loop_log(env.logs, p + k * threads).write_back(env.regions, 0, key[k], value[k]);
+        if (key[k] != parts::loop_log::no_key)
+          parts::loop_log(env.logs, p + k * threads).write_back(env.regions, 0, key[k], value[k]);
+    }
+  }
+
+  /// Writes those entries of a position back that select(keys, how many, which) picks.
+  template <class Select>
+  static GPUTM_INLINE void write_position(const loop_environment& env, std::uint32_t p, writes_of mine,
+                                          const Select& select) {
+    const parts::loop_log log(env.logs, p);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t i = 0; i < mine.count; i += at_once) {
+      if (i != 0) log.fetch_writes(i, mine.key, mine.value);
+      bool picked[at_once] = {};
+      select(mine.key, mine.count - i, picked);
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k)
+        if (i + k < mine.count && picked[k]) log.write_back(env.regions, i + k, mine.key[k], mine.value[k]);
+    }
+  }
+  /// As write_single_entries, where there is room for several.
+  static GPUTM_NOINLINE void write_entries(const loop_environment& env, std::uint32_t end) {
+    const std::uint32_t threads = simt::grid_threads(), rank = simt::grid_thread_rank();
+    bool rows = simt::is_full_warp();  // until a position shows otherwise
+    writes_of next = fetch(env, rank, end);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t first = rank - simt::lane(); first < end; first += threads) {  // lanes stay together
+      const std::uint32_t p = first + simt::lane();
+      const writes_of mine = next;
+      next = fetch(env, p + threads, end);
+      rows = rows && in_rows(mine);
+      if (rows) {
+        write_rows(env, first, mine.count);
+        continue;
+      }
+      write_position(env, p, mine, [](const std::uint64_t(&)[at_once], std::uint32_t, bool(&picked)[at_once]) {
+        for (bool& each : picked) each = true;
+      });
     }
   }
 
  public:
+  /// Who executes a position writes it back, or another lane of its warp does.
+  static constexpr bool is_local = true;
+
+  /// Writes back, of the positions below `end`, those that this warp has executed; no element has several writers. The
+  /// lanes of a warp call it together.
+  static GPUTM_INLINE void write_back(const loop_environment& env, std::uint32_t end) {
+    if (env.logs.writes == 1)
+      write_single_entries(env, end);
+    else
+      write_entries(env, end);
+  }
+  /// Writes back what commits of a window. All threads of the grid call it.
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
                                const parts::writer_table& table, parts::grid_barrier& barrier) const {
     const bool alone = w.commits == 1, again = !w.all_commit;
-    const bool sole = alone || !w.several;  // no element has several writers
+    if (alone || !w.several) return write_back(env, w.commits);
     const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
-    if (again && !sole) {  // the last writer may be among those that do not commit
+    if (again) {  // the last writer may be among those that do not commit
       GPUTM_NO_UNROLL
       for (std::uint32_t p = rank; p < w.commits; p += threads) {
         const parts::loop_log log(env.logs, p);
@@ -104,29 +152,15 @@ class parallel_commit {
       }
       barrier.wait();
     }
-    if (sole && env.logs.writes == 1) return write_single_entries(env, w.commits);
-    bool rows = sole && simt::is_full_warp();  // until a position shows otherwise
-    writes_of next = fetch(env, w, rank);
+    writes_of next = fetch(env, rank, w.commits);
     GPUTM_NO_UNROLL
-    for (std::uint32_t first = rank - simt::lane(); first < w.commits; first += threads) {  // lanes stay together
-      const std::uint32_t p = first + simt::lane();
-      writes_of mine = next;
-      next = fetch(env, w, p + threads);
-      rows = rows && in_rows(mine);
-      if (rows) {
-        write_rows(env, first, mine.count);
-        continue;
-      }
-      const parts::loop_log log(env.logs, p);
-      GPUTM_NO_UNROLL
-      for (std::uint32_t i = 0; i < mine.count; i += at_once) {
-        if (i != 0) log.fetch_writes(i, mine.key, mine.value);
-        bool last[at_once] = {};
-        if (!sole) table.are_last_writers(mine.key, mine.count - i, p, again, last);
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < at_once; ++k)
-          if (i + k < mine.count && (sole || last[k])) log.write_back(env.regions, i + k, mine.key[k], mine.value[k]);
-      }
+    for (std::uint32_t p = rank; p < w.commits; p += threads) {
+      const writes_of mine = next;
+      next = fetch(env, p + threads, w.commits);
+      write_position(env, p, mine,
+                     [&table, p, again](const std::uint64_t(&key)[at_once], std::uint32_t n, bool(&last)[at_once]) {
+                       table.are_last_writers(key, n, p, again, last);
+                     });
     }
   }
 };
