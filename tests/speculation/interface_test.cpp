@@ -297,6 +297,40 @@ TEST(loops, an_array_that_is_read_where_it_is_stored_to_is_logged_as_a_whole) {
   const auto found = tm.read(s, a);
   for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(found[160 + i], i < 25 ? 1 : 3) << i;
 }
+/// Writes a row of numbers; from iteration `from` on each one takes its own from the beginning of the row.
+struct late_reader {
+  array<int> row;
+  int from;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    int v = 0;
+    if (i >= from) {
+      GPUTM_TRY(v, it.load(row[static_cast<unsigned>(i - from)]));
+    }
+    GPUTM_TRY(it.store(row[static_cast<unsigned>(i)], v + 1));
+    return gputm::commit;
+  }
+};
+TEST(loops, a_window_that_overlaps_commits_begins_anew_if_it_needs_them) {
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  auto row = tm.allocate<int>(320);  // in ranges of 16
+  const auto run = [&](int from, bool overlap) {
+    tm.write(s, row, std::vector<int>(320));
+    return speculate(s, tm, n, late_reader{row, from},
+                     {.blocks = 1, .threads = 16, .window = 25, .adapt = false, .overlap = overlap});
+  };
+  for (const bool overlap : {true, false}) {
+    const loop_statistics alone = run(n, overlap), late = run(50, overlap);
+    EXPECT_EQ(alone.rounds, 4u);
+    EXPECT_EQ(alone.re_executed(), 0u);
+    EXPECT_EQ(late.rounds, overlap ? 5u : 4u);  // the third window begins again, and the fourth waits
+    EXPECT_EQ(late.re_executed(), overlap ? 25u : 0u);
+    const auto found = tm.read(s, row);
+    for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(found[i], i < 50 ? 1 : 2) << i;
+  }
+}
 TEST(loops, windows_of_a_loop_are_equally_large) {
   device on = host_device();
   memory<speculation::gpu_tls> tm{on};
@@ -363,6 +397,20 @@ TEST(loops, counters_tell_what_happened) {
   EXPECT_LE(clean.rounds, 6u);
   EXPECT_STREQ(name(violation::raw), "raw");
 }
+#if defined(__CUDACC__)
+TEST(loops_gpu, a_grid_that_fills_the_device_has_large_blocks) {
+  conformance::on_gpu([](const conformance::venue& v) {
+    stream s{v.on};
+    memory<speculation::gpu_tls> tm{v.on};
+    (void)tm.allocate<int>(100);
+    const launch_shape many = make_loop_workspace<troubled>(s, tm, 1 << 22).shape();
+    const launch_shape few = make_loop_workspace<troubled>(s, tm, 1000).shape();
+    conformance::require_equal(few.threads, 128u, "threads of a block where the grid is small");
+    conformance::require(many.threads >= 256, "blocks are small where the grid is large");
+    conformance::require(many.clients % v.on->multiprocessors() == 0, "multiprocessors have unequally many blocks");
+  });
+}
+#endif
 TEST(loops, after_a_calm_one_windows_are_large_from_the_beginning) {
   device on = host_device();
   stream s{on};
