@@ -15,14 +15,15 @@ struct loop_config {
   gputm::capacity capacity{};          ///< elements that one iteration may write, and how many it may read without
                                        ///< having to wait until it is the first of a window
   std::uint32_t blocks = 0;            ///< all of them are resident together
-  std::uint32_t threads = 0;           ///< in a block
+  std::uint32_t threads = 0;           ///< in a block. If this and `blocks` are 0, and there are iterations for all
+                                       ///< threads of a GPU, one multiprocessor's are one block
   std::uint32_t window = 0;            ///< iterations under speculation at a time, at most
   std::uint32_t first_window = 0;      ///< the same for a first window in which all reads are logged: of a workspace's
                                        ///< first loop, and of one after a loop that was not calm to its end
   std::uint32_t smallest_window = 32;  ///< that a window shrinks to
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
-  bool overlap = true;                 ///< a window may begin before all commits of the one before are done, if none of
-                                       ///< its iterations reads what the loop stores to
+  bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
+                                       ///< and begins anew if one of its iterations reads near to what the loop stores
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
   std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0: never
   std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. Writers are not hashed if this is 0

@@ -63,7 +63,7 @@ class loop_log {
 
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
-  static constexpr std::uint64_t no_key = ~std::uint64_t{0};  ///< of no write
+  static constexpr std::uint64_t absent = std::uint64_t{1} << 63;  ///< beside the key of a write that does not count
 
   GPUTM_INLINE loop_log(const loop_log_space& s, std::uint32_t position)
       : mine_(s.base + position), width_(s.window), reads_(s.reads), writes_(s.writes), value_words_(s.value_words) {}
@@ -71,15 +71,16 @@ class loop_log {
   GPUTM_INLINE std::uint32_t read_capacity() const { return reads_; }
   GPUTM_INLINE std::uint32_t write_capacity() const { return writes_; }
 
-  /// How many entries of each kind the position has in the end. Where there is room for one write its key says whether
-  /// there is one: so this costs nothing if nobody asks how many reads there are.
-  GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes, bool reads_count = true) const {
-    if (writes_ == 1 && writes == 0) set_write_key(0, no_key);
-    if (writes_ != 1 || reads_count) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
+  /// How many entries of each kind the position has in the end, once its writes are set. Where there is room for one
+  /// write, its key says whether there is one: then nothing is left to store if nobody will `need_reads`.
+  GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes, bool need_reads = true) const {
+    if (writes_ == 1 && writes == 0) set_write_key(0, write_key(0) | absent);
+    if (writes_ != 1 || need_reads) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
   }
+  /// These two: of positions that have run in this window.
   GPUTM_INLINE std::uint32_t read_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32); }
   GPUTM_INLINE std::uint32_t write_count() const {
-    return writes_ == 1 ? write_key(0) != no_key : static_cast<std::uint32_t>(simt::plain_load(row(0)));
+    return writes_ == 1 ? (write_key(0) & absent) == 0 : static_cast<std::uint32_t>(simt::plain_load(row(0)));
   }
 
   /// Ordered by barriers.

@@ -65,8 +65,8 @@ struct loop_window {
   std::uint32_t cut = 0;          ///< it has given up positions
   std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
   std::uint32_t from = 0;         ///< positions below are right, and run no more
-  std::uint32_t pending = 0;      ///< positions of the window before that each thread writes back before it begins, and
-                                  ///< none waits for the others: the two overlap
+  std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
+                                  ///< each warp before it begins with this one: the two overlap
   std::uint32_t number = 0;       ///< tells windows apart
 };
 
@@ -83,7 +83,7 @@ struct loop_findings {
   static constexpr std::uint32_t last_seen = 8;  ///< some body has ended the loop
   static constexpr std::uint32_t alone = 16;     ///< the first position has writes without marks: it commits, and no
                                                  ///< other
-  static constexpr std::uint32_t overlap_failed = 32;  ///< it overlaps commits that it may depend on
+  static constexpr std::uint32_t overlap_failed = 32;  ///< it overlaps commits, and does not go smoothly
   GPUTM_INLINE constexpr bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
   GPUTM_INLINE constexpr void add(const loop_findings& f) {
     stored |= f.stored;
@@ -123,7 +123,6 @@ struct loop_state {
   std::uint32_t ran;           ///< in this window: runs of bodies
   std::uint32_t troubled;      ///< some positions have been in violation
   std::uint32_t failed;        ///< the first iteration of the window has reported an error
-  std::uint32_t no_overlap;    ///< an overlap has failed: from then on windows wait for commits
   loop_counters counters;
 };
 
@@ -346,19 +345,19 @@ class loop_plan {
     loop_window w = current(s_);
     const loop_findings f = found_in(s_);
     w.logged |= f.stored | ranges_.of_arrays_with(f.stored & f.read_unlogged);
-    if (f.has(loop_findings::overlap_failed)) put(s_.no_overlap, 1);
+    if (f.has(loop_findings::overlap_failed)) put(past_.no_overlap, 1);
     w.pending = 0;
     count(s_.counters.rounds, 1);
     begin(w);
   }
-  /// Whether the next window can overlap the commits of this one, which is decided: all of it commits, in any order,
-  /// and it has read nothing of what the loop stores to. If the next one does not either, it misses nothing.
+  /// Whether the next window can overlap the commits of this one, which is decided: all of it commits, in any order.
+  /// Whether it should: this one has logged no reads, so that the next one may not want to either.
   GPUTM_INLINE bool may_overlap(const loop_findings& f) const {
-    return limits_.overlap && simt::plain_load(s_.no_overlap) == 0 && simt::plain_load(s_.now.closing) == 0 &&
-           simt::plain_load(s_.now.commits) == simt::plain_load(s_.now.size) && simt::plain_load(s_.now.wary) == 0 &&
-           f.read_logged == 0 && !f.has(loop_findings::several);
+    const bool can = simt::plain_load(s_.now.closing) == 0 && !f.has(loop_findings::several) &&
+                     simt::plain_load(s_.now.commits) == simt::plain_load(s_.now.size);
+    return can && limits_.overlap && simt::plain_load(past_.no_overlap) == 0 && f.read_logged == 0;
   }
-  /// The window's commits are done, but for those that are pending.
+  /// The window's commits are done. Or they are pending; then nothing happens if the next one cannot overlap them.
   GPUTM_INLINE void next(std::uint32_t pending = 0) {
     loop_window w = current(s_);
     w.pending = pending;
@@ -367,6 +366,7 @@ class loop_plan {
     w.base += w.commits;
     w.stretch = next_stretch(w, w.commits);
     w.size = next_size(w, w.commits);
+    if (pending != 0 && (w.wary != 0 || w.stretch != 0)) return;  // it looks around itself, or uses logs, before that
     begin(w);
   }
   /// Thread 0 has run `done` iterations in a row, and calls this before the barrier: others still read the window.

@@ -12,6 +12,7 @@ struct loop_past {
   std::uint32_t tag;   ///< the last one used
   std::uint32_t calm;  ///< 0, or, if its last window had no violations, `known` and the element_ranges of which reads
                        ///< must be logged
+  std::uint32_t no_overlap;  ///< a window that overlapped commits has failed
 
   static constexpr std::uint32_t known = 1u << 31;
 };

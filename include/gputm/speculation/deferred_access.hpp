@@ -54,7 +54,7 @@ class deferred_access {
         return true;
       }
     }
-    if (overlaps_ && (logged_ & range) != 0) {  // somebody may be writing it back just now
+    if (overlaps_ && (logged_ & range) != 0) {  // somebody may be writing it back, even if this is the first iteration
       found_.flags |= parts::loop_findings::overlap_failed;
       return false;
     }
@@ -140,7 +140,7 @@ class deferred_access {
   GPUTM_INLINE void list(std::uint64_t key) {
     const std::uint32_t i = writes_.size();
     if (i < listed_) {
-      strayed_ = strayed_ || writes_.log().write_key(i) != key;
+      strayed_ = strayed_ || (writes_.log().write_key(i) & ~parts::loop_log::absent) != key;
     } else {
       view_.list(key, position_, i);
       listed_ = i + 1;

@@ -6,14 +6,19 @@
 //             where no lower one writes; nothing to do if no logged read is of a range (element_ranges) that was
 //             stored to. Reads without a log are of ranges that nobody has stored to: else the window begins anew
 //   repair    run those in violation again, which now see the others' deferred writes; check again
-//   commit    the iterations below the lowest violation write back; the next window may begin meanwhile (overlap) after
-//             one without a check, and begins anew if an iteration then wants to read a range that was stored to
+//   commit    the iterations below the lowest violation write back
 //
 // Why the result is the sequential loop's: take the iterations below the lowest violation, in order. Each one read
 // from memory what no lower one of the window writes, and everything else from the last lower writer's log, which
 // has not changed since and is right by induction. All of them commit, and the last writer of each element prevails.
 // The lowest iteration of a window is never in violation, so each window commits one at least,
 // unless that one ends the loop by an error, or the window begins anew (loop_plan::must_repeat).
+//
+// After a window that needed no check, all of which commits, and no element of which has several writers, the next one
+// overlaps these commits: each warp writes back what it has executed, and goes on without a barrier. Meanwhile memory
+// may lack any of what the loop has stored so far, all of which lies in ranges whose reads are logged. In such a window
+// no iteration reads one of those, nor goes wrong in another way: else it begins anew, behind the barrier that ends its
+// execution, and so behind those commits. If none does, nothing has been logged, and again there is nothing to check.
 #pragma once
 
 #include "gputm/speculation/deferred_access.hpp"
@@ -38,12 +43,12 @@ class deferred_update : window_thread<Body> {
     std::uint64_t forwarded = 0;
   };
 
-  /// Whether every position of a window is executed and checked, so that those in violation can be repaired.
+  /// Whether every position of a window is checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
 
-  /// Runs the iteration at position `p`.
+  /// Runs the iteration at position `p`. False if the others of this thread need not run.
   template <bool Calm>
-  GPUTM_INLINE void execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_fault& fault) {
+  GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_fault& fault) {
     using access = deferred_access<Options, Calm>;
     access a(view_, env_.ranges, marker, p, w_);
     iteration<access> it(a, env_.regions, env_.limits.operations, fault);
@@ -51,23 +56,33 @@ class deferred_update : window_thread<Body> {
     ++f.executed;
     f.forwarded += a.forwarded();
     f.found.add(a.found());
-    const bool overlaps = Calm && w_.pending != 0;  // it logs no reads
+    const bool overlaps = Calm && w_.pending != 0;  // so it has logged no reads
     log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0, !overlaps);
     a.keep_lists();
     const bool usual = how == attempt_end::commit && !it.last() && !a.crowded();
-    if (Calm && usual) return;  // one test, since most come to this
-    if (overlaps && (how != attempt_end::cancel || it.last())) return this->find(parts::loop_findings::overlap_failed);
+    if (Calm && usual) return true;  // one test, since most come to this
+    if (how == attempt_end::cancel && a.writes() != 0) this->find(parts::loop_findings::unmarked);
+    if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
     finish<Calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
-    if (usual && !a.strayed()) return;
+    if (usual && !a.strayed()) return true;
     if (a.strayed()) this->find(parts::loop_findings::unlisted);
     if (it.last()) this->find(parts::loop_findings::last_seen);
     if (how == attempt_end::failed) {
       // relaxed: read in a serial section behind the phase
       if (a.why() == violation::capacity) simt::atomic(env_.state->too_long).fetch_min(p, order::relaxed);
-      return this->fail(p, p == 0, it.fault(), a.why());
+      this->fail(p, p == 0, it.fault(), a.why());
+    } else if (p == 0 && a.crowded()) {
+      this->find(parts::loop_findings::alone);
     }
-    if (how == attempt_end::cancel && a.writes() != 0) this->find(parts::loop_findings::unmarked);
-    if (p == 0 && a.crowded()) this->find(parts::loop_findings::alone);
+    return true;
+  }
+  /// In a window that overlaps commits nothing is checked: an iteration counts, and may end the loop, or all run again.
+  GPUTM_INLINE bool end_of_overlapping(std::uint32_t p, bool failed, bool last) {
+    if (failed)
+      this->find(parts::loop_findings::overlap_failed);
+    else if (last)
+      this->end_at(p);
+    return !failed;
   }
   template <bool Calm>
   GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
@@ -97,7 +112,7 @@ class deferred_update : window_thread<Body> {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
       if (!Options::repair && p > hint(env_.state->violated)) break;  // it cannot commit
-      if (Calm || is_due(p)) execute<Calm>(p, marker, f, fault);
+      if ((Calm || is_due(p)) && !execute<Calm>(p, marker, f, fault)) break;
     }
     if (marker.several()) f.found.flags |= parts::loop_findings::several;
     return f;
@@ -310,7 +325,7 @@ class deferred_update : window_thread<Body> {
   }
   /// One pass over the window, or a repair of it; false if the window begins anew.
   GPUTM_INLINE bool pass() {
-    if constexpr (Commit::is_local) write_back_pending();
+    if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
     execute_all();
     barrier_.wait([this] {
       if (plan_.must_repeat())

@@ -118,12 +118,12 @@ class iteration {
   }
   /// The number of an array of this memory; max_regions or more if the handle is another one's.
   GPUTM_INLINE std::uint32_t number_of(std::uint32_t handle) const { return handle - (regions_.memory << 8); }
-  /// Counts an access. Whether there is nothing special about it: one test, for nearly all of them.
+  /// Counts an access. Whether there is nothing special about it: one test without branches, for nearly all of them.
   GPUTM_INLINE bool is_usual(std::uint32_t number, std::uint32_t index) {
-    const std::uint32_t length = regions_.regions[number % max_regions].length;
+    const std::uint32_t length = regions_.regions[number % max_regions].length;  // of some array at any rate
     return (state_ == progress::on) & (number < max_regions) & (index < length) & (++operations_ <= longest_);
   }
-  /// Of one that is not: whether it is in order, but only counts.
+  /// Of one for which is_usual() was false: whether nothing is wrong with it, but the iteration runs on only to count.
   GPUTM_INLINE bool may_count(std::uint32_t handle, std::uint32_t index) {
     if (state_ == progress::astray || state_ == progress::faulty) return false;
     const std::uint32_t number = number_of(handle);

@@ -77,7 +77,7 @@ class parallel_commit {
       std::uint64_t key[at_once], value[at_once] = {};
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k) {
-        key[k] = parts::loop_log::no_key;
+        key[k] = parts::loop_log::absent;
         if (p + k * threads >= end) continue;
         const parts::loop_log log(env.logs, p + k * threads);
         key[k] = log.write_key(0);
@@ -85,7 +85,7 @@ class parallel_commit {
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
-        if (key[k] != parts::loop_log::no_key)
+        if ((key[k] & parts::loop_log::absent) == 0)
           parts::loop_log(env.logs, p + k * threads).write_back(env.regions, 0, key[k], value[k]);
     }
   }
@@ -127,7 +127,8 @@ class parallel_commit {
   }
 
  public:
-  /// Who executes a position writes it back, or another lane of its warp does.
+  /// Who executes a position in a first pass writes it back, or another lane of its warp does: deferred_update runs
+  /// position p on the thread of rank p modulo the number of threads.
   static constexpr bool is_local = true;
 
   /// Writes back, of the positions below `end`, those that this warp has executed; no element has several writers. The
