@@ -38,7 +38,7 @@ struct synthetic_body {
 
   GPUTM_INLINE double compute(double v) const {
     std::uint32_t m = Work != 0 ? Work : work;
-#if defined(__CUDACC__)
+#if defined(__CUDACC__)  // a branch costs as much as several multiply-adds, and counts are 10 or 1,000
     GPUTM_NO_UNROLL
     for (; m >= 200; m -= 200) v = multiply_adds<200>(v);
     GPUTM_NO_UNROLL
@@ -47,13 +47,13 @@ struct synthetic_body {
 #elif defined(__GNUC__) && !defined(__clang__)
 #pragma GCC unroll 16  // g++ takes a fused multiply-add for a call, and would not unroll
 #endif
-    for (; m != 0; --m) v = multiply_add(v, 0.999999, 1e-6);
+    for (std::uint32_t k = 0; k < m; ++k) v = multiply_add(v, 0.999999, 1e-6);
     return v;
   }
   template <int Count>
   GPUTM_INLINE static double multiply_adds(double v) {
     GPUTM_UNROLL
-    for (int m = 0; m < Count; ++m) v = multiply_add(v, 0.999999, 1e-6);
+    for (int k = 0; k < Count; ++k) v = multiply_add(v, 0.999999, 1e-6);
     return v;
   }
   template <class It>
