@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "conformance/venue.hpp"
+#include "speculation/suite.hpp"
 
 namespace gputm {
 namespace {
