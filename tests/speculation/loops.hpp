@@ -86,9 +86,10 @@ void rows_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 86028121 + v.round);
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape =
-        loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 1000 + d.below(9000))));
+        loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 500 + d.below(1500))));
     loop_config config = random_config(d, v, shape);
     if (d.below(2) == 0) config.window = 1 + static_cast<std::uint32_t>(shape.n) / 4;  // several
+    if (!config.adapt) config.window = 1 + d.below(64);  // each may run whole and commit one iteration, on one thread
     one_random_loop<E>(k + v.round, v, d, shape, config);
   }
 }
