@@ -89,7 +89,8 @@ void rows_equal_the_sequential_loop(const venue& v) {
         loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 500 + d.below(1500))));
     loop_config config = random_config(d, v, shape);
     if (d.below(2) == 0) config.window = 1 + static_cast<std::uint32_t>(shape.n) / 4;  // several
-    if (!config.adapt) config.window = 1 + d.below(64);  // each may run whole and commit one iteration, on one thread
+    if (v.how == mode::gpu && !config.adapt)
+      config.window = 1 + d.below(64);  // each may run whole and commit one iteration, on one thread
     one_random_loop<E>(k + v.round, v, d, shape, config);
   }
 }
