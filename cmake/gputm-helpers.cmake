@@ -13,6 +13,7 @@ if(GPUTM_SANITIZE STREQUAL "address")
 elseif(GPUTM_SANITIZE STREQUAL "thread")
   # the executor itself is built without it (src/CMakeLists.txt): it tells ThreadSanitizer of its fibers
   target_compile_options(gputm_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread>)
+  target_compile_definitions(gputm_flags INTERFACE GPUTM_TSAN)
   target_link_options(gputm_flags INTERFACE -fsanitize=thread)
 elseif(GPUTM_SANITIZE)
   message(FATAL_ERROR "GPUTM_SANITIZE is '${GPUTM_SANITIZE}'; it can be address or thread")
