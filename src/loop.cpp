@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "gputm/parts/owner_table.hpp"
 #include "gputm/speculate.hpp"
 
 namespace gputm::detail {
@@ -12,16 +13,29 @@ constexpr std::uint32_t most_slots = 1u << 21, most_slots_on_host = 1u << 17;
 
 constexpr std::uint64_t ceiling(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
+/// Bytes of an element that has marks of its own.
+constexpr std::uint64_t marks_of_element(const loop_traits& traits) {
+  return traits.writers ? parts::writer_table::marks_bytes : parts::owner_table::word_bytes;
+}
+constexpr std::uint64_t head_of_element(const loop_traits& traits) {
+  return traits.writers ? sizeof(std::uint64_t) : 0;
+}
+
+/// Elements that an iteration marks, at most.
+std::uint64_t marked_by_iteration(const loop_config& c, const loop_traits& traits) {
+  return std::max<std::uint64_t>(1, std::uint64_t{c.capacity.writes} + (traits.writers ? 0 : c.capacity.reads));
+}
+
 /// Whether every element has marks of its own.
 bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_core& m, parts::table_space& table) {
-  if (!traits.table || !traits.writers || c.table_slots != 0) return false;
+  if (!traits.table || c.table_slots != 0) return false;
   std::uint64_t elements = 0;
   for (std::uint32_t r = 0; r < max_regions; ++r) {
     table.first[r] = elements;
     if (r < m.region_count()) elements += m.regions().regions[r].length;
   }
   table.first[max_regions] = elements;
-  return elements <= c.marks_bytes / (parts::writer_table::marks_bytes + sizeof(std::uint64_t));
+  return elements <= c.marks_bytes / (marks_of_element(traits) + head_of_element(traits));
 }
 
 /// Ranges as short as they can be if all of them have a bit in a word.
@@ -42,17 +56,17 @@ parts::element_ranges plan_ranges(const memory_core& m) {
 /// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. The windows
 /// of a loop without violations are about equally large, and all threads run equally many iterations of one, so that
 /// none wait.
-std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& logs, bool hashed, bool host,
-                          std::uint64_t n, std::uint32_t grid_threads) {
+std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& logs, bool hashed, std::uint64_t marked,
+                          bool host, std::uint64_t n, std::uint32_t grid_threads) {
   constexpr std::uint64_t largest = parts::writer_table::positions - 1;
   if (c.window > largest)
     throw invalid_argument("a window of " + std::to_string(c.window) + " iterations: the limit is " +
                            std::to_string(largest));
   const std::uint64_t position = logs.position_bytes();
   std::uint64_t usual = host ? 1u << 14 : largest;
-  // a hashed table of writers in the L2 cache, a quarter full
+  // a hashed table in the L2 cache, a quarter full
   const std::uint64_t marks = std::max(c.table_slots != 0 ? c.table_slots : host ? most_slots_on_host : most_slots, 4u);
-  if (hashed) usual = std::min<std::uint64_t>(usual, marks / 4 / std::max(logs.writes, 1u));
+  if (hashed) usual = std::min<std::uint64_t>(usual, marks / 4 / marked);
   usual = std::max<std::uint64_t>(usual, 256);
   const std::uint64_t nodes = parts::loop_log_space::no_node / std::max(logs.writes, 1u);
   const std::uint64_t fits = std::max<std::uint64_t>(1, std::min(c.log_bytes / position, nodes));
@@ -64,14 +78,14 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
   return static_cast<std::uint32_t>(std::min({c.window != 0 ? c.window : usual, fits, n}));
 }
 
-std::uint32_t plan_table(const loop_config& c, std::uint32_t window, bool host) {
+std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64_t marked, bool host) {
   if (c.table_slots != 0) {
     if (!std::has_single_bit(c.table_slots))
       throw invalid_argument("a table of " + std::to_string(c.table_slots) +
                              " slots: it must be a power of two (1, 2, 4, ...)");
     return c.table_slots;
   }
-  const std::uint64_t wanted = std::uint64_t{window} * std::max(c.capacity.writes, 1u) * 4;
+  const std::uint64_t wanted = std::uint64_t{window} * marked * 4;
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(std::bit_ceil(wanted), 64, host ? most_slots_on_host : most_slots));
 }
@@ -79,7 +93,7 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, bool host) 
 }  // namespace
 
 void check_iterations(std::int64_t n) {
-  if (n < 0) throw invalid_argument("a loop of " + std::to_string(n) + " iterations");
+  if (n < 0) throw invalid_argument("a loop of " + std::to_string(n) + " iterations: it can have 0 to 2^31 - 1");
   if (n > std::numeric_limits<std::int32_t>::max())
     throw invalid_argument("a loop of " + std::to_string(n) + " iterations: the limit is 2^31 - 1; split it");
 }
@@ -103,7 +117,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
                            std::to_string(parts::writer_table::tags));
   const bool host = m.on().is_host();
   loop_sizes s;
-  s.logs.reads = traits.logs ? c.capacity.reads : 0;
+  s.logs.reads = traits.writers ? c.capacity.reads : 0;  // those who mark writers only check what they have read
   s.logs.writes = c.capacity.writes;
   s.logs.value_words = (m.largest_element() + 7) / 8;
   s.logs.window = 1;
@@ -112,11 +126,14 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
                            "limit is 2^32 - 1; use a smaller capacity, or smaller elements");
   s.ranges = plan_ranges(m);
   const bool hashed = !plan_marks(c, traits, m, s.table);
-  if (traits.logs) s.logs.window = plan_window(c, s.logs, hashed, host, std::max<std::uint64_t>(n, 1), grid_threads);
-  if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, host);
+  const std::uint64_t marked = marked_by_iteration(c, traits);
+  if (traits.logs)
+    s.logs.window = plan_window(c, s.logs, hashed, marked, host, std::max<std::uint64_t>(n, 1), grid_threads);
+  if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, marked, host);
   const std::uint64_t entries = hashed ? s.table.slots : s.table.first[max_regions];
-  s.heads_at = entries * (hashed ? sizeof(parts::writer_entry) : parts::writer_table::marks_bytes);
-  s.table_bytes = s.heads_at + (traits.writers ? entries * sizeof(std::uint64_t) : 0);
+  static_assert(sizeof(parts::writer_entry) == sizeof(parts::owner_entry));
+  s.heads_at = entries * (hashed ? sizeof(parts::writer_entry) : marks_of_element(traits));
+  s.table_bytes = s.heads_at + entries * head_of_element(traits);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);
   s.memory = m.regions().memory;

@@ -107,7 +107,7 @@ TYPED_TEST(loop_interface, an_array_of_another_memory) {
       [&] {
         speculate(this->s, this->tm, n, troubled{a, other, bad, trouble::other_memory}, this->config);
       },
-      {"iteration 57", "one memory"});
+      {"iteration 57", "another memory"});
 }
 TYPED_TEST(loop_interface, more_reads_than_capacity_only_cost_time) {
   for (const std::uint32_t stretch : {0u, 16u}) {
@@ -178,6 +178,32 @@ TYPED_TEST(loop_interface, a_workspace_serves_many_loops) {
     EXPECT_EQ(w.collect(this->s, this->tm).iterations, 200u);
     EXPECT_EQ(std::accumulate(data.begin(), data.begin() + 200, 0), 199 * 100);
     std::fill(data.begin(), data.end(), -1);
+  }
+}
+
+/// Each iteration reads twenty elements of its own and writes one of them.
+struct wide {
+  array<int> a;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const unsigned own = static_cast<unsigned>(i) * 20;
+    int sum = 0;
+    for (unsigned k = 0; k < 20; ++k) {
+      GPUTM_TRY(const int x, it.load(a[own + k]));
+      sum += x;
+    }
+    GPUTM_TRY(it.store(a[own], sum));
+    return gputm::commit;
+  }
+};
+TYPED_TEST(loop_interface, no_iteration_runs_again_where_nothing_depends) {
+  constexpr int length = 4000;
+  auto a = this->tm.allocate(length * 20, 1);
+  for (const std::uint64_t marks : {loop_config{}.marks_bytes, std::uint64_t{0}}) {
+    const loop_statistics done =
+        speculate(this->s, this->tm, length, wide{a}, {.capacity = {.reads = 20, .writes = 1}, .marks_bytes = marks});
+    EXPECT_EQ(done.re_executed(), 0u) << "marks_bytes " << marks;
+    EXPECT_EQ(done[violation::crowded], 0u) << "marks_bytes " << marks;
   }
 }
 

@@ -155,13 +155,8 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p) const {
     return tag_ << position_bits | (positions - 1 - p);
   }
-  GPUTM_INLINE bool direct() const { return space_->slots == 0; }
-  GPUTM_INLINE std::uint64_t own_entry(std::uint64_t key) const {
-    return space_->first[region_of(key)] + index_of(key);
-  }
-  GPUTM_INLINE std::uint64_t elements() const { return space_->first[max_regions]; }
   GPUTM_INLINE std::uint32_t* first_marks() const { return static_cast<std::uint32_t*>(space_->base); }
-  GPUTM_INLINE std::uint32_t* own_first(std::uint64_t key) const { return first_marks() + own_entry(key); }
+  GPUTM_INLINE std::uint32_t* own_first(std::uint64_t key) const { return first_marks() + own_mark(key); }
   /// The mark of the last writer that belongs to a mark of the first one.
   GPUTM_INLINE std::uint32_t& last_of(std::uint32_t* first) const {
     static_assert(offsetof(writer_entry, last) == offsetof(writer_entry, first) + sizeof(std::uint32_t));
@@ -169,7 +164,7 @@ class writer_table : tagged_table<writer_entry> {
   }
   /// Of an element's list: tag << 32 | node. Null if the element has no entry.
   GPUTM_INLINE std::uint64_t* head(std::uint64_t key) const {
-    if (direct()) return space_->heads + own_entry(key);
+    if (direct()) return space_->heads + own_mark(key);
     const writer_entry* e = this->find(key);
     return e ? space_->heads + (e - static_cast<writer_entry*>(space_->base)) : nullptr;
   }
