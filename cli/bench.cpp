@@ -239,8 +239,10 @@ class session {
 
 namespace {
 
+/// The entries that `text` names. `others` are of the other kind, for who mistakes one for the other.
 std::vector<const algorithm_entry*> chosen(const std::string& text, const std::vector<algorithm_entry>& all,
-                                           const char* what) {
+                                           const std::vector<algorithm_entry>& others, const char* what,
+                                           const char* hint) {
   std::vector<const algorithm_entry*> entries;
   std::vector<std::string> names;
   for (const algorithm_entry& a : all) names.emplace_back(a.name);
@@ -248,8 +250,11 @@ std::vector<const algorithm_entry*> chosen(const std::string& text, const std::v
     const std::size_t before = entries.size();
     for (const algorithm_entry& a : all)
       if (name == "all" || name == a.name) entries.push_back(&a);
-    if (entries.size() == before)
-      throw usage_error(fmt::format("no {} is called '{}'; there are {}", what, name, join(names, ", ")));
+    if (entries.size() != before) continue;
+    const bool other =
+        std::any_of(others.begin(), others.end(), [&](const algorithm_entry& a) { return name == a.name; });
+    throw usage_error(
+        fmt::format("no {} is called '{}'{}; there are {}", what, name, other ? hint : "", join(names, ", ")));
   }
   return entries;
 }
@@ -257,10 +262,10 @@ std::vector<const algorithm_entry*> chosen(const std::string& text, const std::v
 }  // namespace
 
 std::vector<const algorithm_entry*> chosen_algorithms(const std::string& text) {
-  return chosen(text, algorithms(), "algorithm");
+  return chosen(text, algorithms(), engines(), "algorithm", ", which is an engine for loops");
 }
 std::vector<const algorithm_entry*> chosen_engines(const std::string& text) {
-  return chosen(text, engines(), "loop engine");
+  return chosen(text, engines(), algorithms(), "loop engine", ", which is an algorithm for transactions");
 }
 
 int bench(const bench_request& r) {

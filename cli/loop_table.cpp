@@ -18,8 +18,8 @@ constexpr std::int64_t warm_up_iterations = 4096;
 std::vector<setting> with_common(std::vector<setting> own, const char* iterations, const char* what) {
   std::vector<setting> all{whole_setting("iterations", iterations, 0, most_iterations, what)};
   for (setting& s : own) all.push_back(std::move(s));
-  all.push_back(
-      choice_setting("window", 1, (1u << 24) - 2, "iterations under speculation at a time; auto: gputm chooses"));
+  all.push_back(choice_setting("window", 1, parts::writer_table::positions - 1,
+                               "iterations under speculation at a time; auto: gputm chooses"));
   return all;
 }
 setting dependence_percent(const char* help) { return real_setting("dependence-percent", "1", 0, 100, help); }

@@ -28,9 +28,13 @@ std::uint32_t large_block(const grid_needs& kernel, const memory_core& m, launch
 
 void check_capacity(const capacity& c) {
   constexpr std::uint32_t longest = 1u << 22;
-  if (c.reads > longest || c.writes > longest)
-    throw invalid_argument("capacity of " + std::to_string(std::max(c.reads, c.writes)) + " elements: the limit is " +
-                           std::to_string(longest));
+  const auto check = [](const char* of, std::uint32_t n) {
+    if (n > longest)
+      throw invalid_argument(std::string("capacity.") + of + " is " + std::to_string(n) + ": the limit is " +
+                             std::to_string(longest) + " elements; a body may touch fewer, or be split");
+  };
+  check("reads", c.reads);
+  check("writes", c.writes);
 }
 
 void check_config(const launch_config& c) {

@@ -57,7 +57,8 @@ std::uint32_t memory_core::largest_element() const {
 std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_bytes, void* data,
                                       std::string_view name, metadata_size metadata_bytes) {
   const std::string what = name.empty() ? "an array" : "array '" + std::string(name) + "'";
-  if (length == 0) throw invalid_argument(what + " of 0 elements: an array has at least one");
+  if (length == 0)
+    throw invalid_argument(what + " of 0 elements: an array has at least one; allocate one that nobody uses");
   if (length > max_elements)
     throw invalid_argument(what + " of " + std::to_string(length) + " elements (" +
                            bytes_text(static_cast<double>(length) * static_cast<double>(element_bytes)) +
@@ -93,8 +94,8 @@ void memory_core::check(std::uint32_t handle, std::uint64_t first, std::uint64_t
     throw invalid_argument(std::string(doing) + ": the array belongs to another memory");
   const std::uint64_t length = table_.regions[handle & 255].length;
   if (first > length || count > length - first)
-    throw index_out_of_range(std::string(doing) + " elements " + std::to_string(first) + " to " +
-                             std::to_string(first + count) + " of " + region_name(handle & 255) + ", which has " +
+    throw index_out_of_range(std::string(doing) + " elements [" + std::to_string(first) + ", " +
+                             std::to_string(first + count) + ") of " + region_name(handle & 255) + ", which has " +
                              std::to_string(length));
 }
 

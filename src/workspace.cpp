@@ -18,25 +18,27 @@ statistics read_counters(const parts::control& c) {
 void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
   using parts::fault;
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
-  const std::string who =
-      std::string(loop ? " (iteration " : " (input or call ") + text(c.input) + " of thread " + text(c.thread) + ")";
+  const std::string who = loop ? " (iteration " + text(c.input) + ")"
+                               : " (input or call " + text(c.input) + " of thread " + text(c.thread) + ")";
+  const std::string it = loop ? "the iteration" : "the transaction";
   const std::string where = m.region_name(c.region);
   switch (static_cast<fault>(c.fault_kind)) {
     case fault::read_capacity:
-      throw capacity_exceeded("read set full in " + where + ": the transaction touches about " + text(c.a) +
+      throw capacity_exceeded("read set full in " + where + ": " + it + " touches about " + text(c.a) +
                               " elements, the capacity is " + text(c.b) + " (reads + writes), " + text(c.a - c.b) +
                               " too few" + who + "; raise capacity.reads");
     case fault::write_capacity:
-      throw capacity_exceeded("write set full in " + where + ": the transaction needs about " + text(c.a) +
+      throw capacity_exceeded("write set full in " + where + ": " + it + " needs about " + text(c.a) +
                               " entries, the capacity is " + text(c.b) + ", " + text(c.a - c.b) + " too few" + who +
                               "; raise capacity.writes");
     case fault::out_of_range:
-      throw index_out_of_range("index " + (c.a == max_elements ? "of 2^32 - 1 or more" : text(c.a)) + " in " + where +
-                               ", which has " + text(c.b) + " elements" + who);
+      throw index_out_of_range("index " + (c.a == max_elements ? "below 0, or of 2^32 - 1 or more," : text(c.a)) +
+                               " in " + where + ", which has " + text(c.b) + " elements" + who);
     case fault::wrong_memory:
-      throw invalid_argument("a body used an array of memory number " + text(c.a) +
-                             " in a transaction of memory number " + text(c.b) + who +
-                             "; all arrays of a transaction belong to one memory");
+      throw invalid_argument(
+          (c.a == 0 ? "a body used an array that no memory has allocated (array<T>{})"
+                    : "a body used an array of another memory (number " + text(c.a) + ", and not " + text(c.b) + ")") +
+          who + "; all arrays of a body belong to the memory that it runs on");
     case fault::store_in_read_only:
       throw read_only_violation("a body stored to element " + text(c.a) + " of " + where +
                                 " although it called this input read-only" + who);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "gputm/error.hpp"
 #include "gputm/host/executor.hpp"
 
 namespace gputm {
@@ -43,15 +44,20 @@ class backend {
                         const std::function<void()>& thread_main);
 };
 
-/// A handle on a device; copies share it.
+/// A handle on a device; copies share it. One that has been moved from, and so a memory or workspace that has been, is
+/// refused with invalid_argument.
 class device {
   std::shared_ptr<backend> backend_;
 
  public:
   explicit device(std::shared_ptr<backend> b) : backend_(std::move(b)) {}
-  backend& operator*() const { return *backend_; }
-  backend* operator->() const { return backend_.get(); }
-  bool is_host() const { return backend_->kind() == device_kind::host; }
+  backend& operator*() const {
+    if (!backend_)
+      throw invalid_argument("a device, memory or workspace that has been moved from: use what it went to");
+    return *backend_;
+  }
+  backend* operator->() const { return &**this; }
+  bool is_host() const { return (*this)->kind() == device_kind::host; }
   /// The same GPU, or copies of one host device.
   friend bool operator==(const device& a, const device& b) {
     return a.backend_ == b.backend_ || (!a.is_host() && !b.is_host() && a->ordinal() == b->ordinal());

@@ -120,6 +120,7 @@ launch_config resolve(const memory<A>& tm, const launch_config& config, std::uin
 inline void check_stream(const stream& s, const device& d) {
   if (!(s.on() == d))
     throw invalid_argument("the stream is one of " + s.on()->name() + ", the memory is on " + d->name() +
+                           (d.is_host() && s.on().is_host() ? ", another one" : "") +
                            ": use a stream of the memory's device");
 }
 

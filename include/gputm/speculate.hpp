@@ -27,7 +27,8 @@ struct loop_config {
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
   std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0: never
   std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. Writers are not hashed if this is 0
-  std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no more
+  std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
+                                                       ///< more; direct_update needs 8
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
                                                ///< most 2^32 - 2, which larger values mean
@@ -161,10 +162,23 @@ struct loop_kernel {
 
 }  // namespace launching
 
+namespace launching {
+
+template <class Body>
+constexpr void check_loop_body() {
+  static_assert(std::is_trivially_copyable_v<Body>, "bodies are copied to the device: they must be trivially copyable");
+  static_assert(
+      !requires { requires Body::read_only; },
+      "read_only is for transactions: an iteration that stores nothing changes nothing");
+}
+
+}  // namespace launching
+
 /// A workspace for speculate_async with this body, and with the arrays that the memory has now. Later loops may have
 /// another number of iterations.
 template <class Body, LoopEngine E>
 loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64_t n, const loop_config& config = {}) {
+  launching::check_loop_body<Body>();
   gputm::detail::check_iterations(n);
   launching::check_stream(s, tm.on());
   launch_config grid;
@@ -179,6 +193,7 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
 /// first; read them with workspace.collect().
 template <LoopEngine E, class Body>
 void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::int64_t n, const Body& body) {
+  launching::check_loop_body<Body>();
   gputm::detail::check_iterations(n);
   w.reset(s);
   if (n == 0) return;
@@ -213,7 +228,6 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
 template <LoopEngine E, class Body>
 loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const Body& body,
                           const loop_config& config = {}) {
-  static_assert(std::is_trivially_copyable_v<Body>, "bodies are copied to the device: they must be trivially copyable");
   gputm::detail::check_iterations(n);
   if (n == 0) return {};
   auto w = make_loop_workspace<Body>(s, tm, n, config);

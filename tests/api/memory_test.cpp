@@ -62,8 +62,8 @@ TEST_F(memories, arrays_belong_to_their_memory) {
 TEST_F(memories, host_access_stays_within_the_array) {
   auto a = tm.allocate<int>(10, 0, "stock");
   const std::vector<int> three{1, 2, 3};
-  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.read(s, a, 10); }, {"'stock'", "10", "11"}));
-  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.write(s, a, three, 8); }, {"8 to 11", "'stock'", "has 10"}));
+  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.read(s, a, 10); }, {"'stock'", "[10, 11)"}));
+  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.write(s, a, three, 8); }, {"[8, 11)", "'stock'", "has 10"}));
   EXPECT_TRUE(throws<index_out_of_range>([&] { tm.write(s, a, three, ~std::uint64_t{0}); }, {"'stock'"}));
   tm.write(s, a, three, 7);
   EXPECT_EQ(tm.read(s, a), (std::vector<int>{0, 0, 0, 0, 0, 0, 0, 1, 2, 3}));
@@ -90,6 +90,20 @@ TEST_F(memories, a_memory_moves) {
   memory<stm> again(d);
   again = std::move(moved);
   EXPECT_EQ(again.read(s, a, 0), 6);
+}
+
+TEST_F(memories, what_has_been_moved_from_is_refused) {
+  auto a = tm.allocate<long>(2, 5L);
+  const memory<stm> moved(std::move(tm));
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  EXPECT_TRUE(throws<invalid_argument>([&] { run(s, tm, std::vector<long>{1}, add_to{a}); }, {"moved from"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { (void)tm.read(s, a); }, {"moved from"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { (void)tm.allocate<long>(2); }, {"moved from"}));
+  device other = host_device();
+  const device kept = std::move(other);
+  EXPECT_TRUE(throws<invalid_argument>([&] { memory<stm>{other}; }, {"moved from"}));
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_EQ(moved.read(s, a, 0), 5);
 }
 
 TEST_F(memories, arrays_are_filled) {

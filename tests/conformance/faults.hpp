@@ -120,7 +120,8 @@ void index_out_of_range_is_an_error(const venue& v) {
 template <class A>
 void an_array_of_another_memory_is_an_error(const venue& v) {
   fault_scene<A> on(v);
-  require_throws<invalid_argument>([&] { on.go(v, wrongdoing::memory, {.reads = 4, .writes = 2}); }, {"memory number"});
+  require_throws<invalid_argument>([&] { on.go(v, wrongdoing::memory, {.reads = 4, .writes = 2}); },
+                                   {"another memory"});
   on.is_intact(v);
 }
 

@@ -52,7 +52,7 @@ class deferred_update : window_thread<Body> {
     using access = deferred_access<Options, Calm>;
     access a(view_, env_.ranges, marker, p, w_);
     iteration<access> it(a, env_.regions, env_.limits.operations, fault);
-    const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
+    const attempt_end how = it.run(body_, w_.base + p);
     ++f.executed;
     f.forwarded += a.forwarded();
     f.found.add(a.found());

@@ -85,7 +85,7 @@ class direct_update_thread : window_thread<Body> {
     direct_access a(log(p), table_, p);
     iteration_fault fault;
     iteration<direct_access> it(a, env_.regions, env_.limits.operations, fault);
-    const attempt_end how = it.settle(body_(it, static_cast<int>(w_.base + p)));
+    const attempt_end how = it.run(body_, w_.base + p);
     ++this->executed_;
     if (how != attempt_end::commit) a.undo(env_.regions);
     log(p).set_sizes(0, a.writes());

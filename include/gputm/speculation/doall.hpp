@@ -38,7 +38,7 @@ struct doall : engine_base {
       access a;
       iteration_fault f;
       iteration<access> it(a, env.regions, env.limits.operations, fault);
-      if (it.settle(body(it, static_cast<int>(i))) == attempt_end::failed) f = it.fault();
+      if (it.run(body, i) == attempt_end::failed) f = it.fault();
       if (it.last() && f.kind == parts::fault::none) f.kind = parts::fault::break_in_doall;
       if (f.kind != parts::fault::none) {
         parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, i);

@@ -78,8 +78,12 @@ class iteration {
     if (state_ != progress::counting && state_ != progress::faulty) return {};
     return fault_;
   }
-  /// Whether what the body said can take effect.
-  GPUTM_INLINE attempt_end settle(outcome said) {
+  /// Runs the body for iteration `i` of the loop. Whether what it said can take effect.
+  template <class Body>
+  GPUTM_INLINE attempt_end run(const Body& body, std::uint64_t i) {
+    static_assert(std::is_invocable_r_v<outcome, const Body&, iteration&, int>,
+                  "a loop's body is called as body(it, i), with an int i, is const, and returns gputm::outcome");
+    const outcome said = body(*this, static_cast<int>(i));
     if (state_ == progress::on && said == outcome::commit) return attempt_end::commit;
     if (state_ == progress::on && said == outcome::cancel) return attempt_end::cancel;
     if (state_ == progress::on) fail(parts::fault::retry_in_loop);

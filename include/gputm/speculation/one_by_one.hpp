@@ -66,7 +66,7 @@ GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& 
   for (; end.done < count && !end.over; ++end.done) {
     access.begin();
     iteration<serial_access> it(access, env.regions, env.limits.operations, fault);
-    const attempt_end how = it.settle(body(it, static_cast<int>(base + end.done)));
+    const attempt_end how = it.run(body, base + end.done);
     if (how == attempt_end::failed) {
       const iteration_fault f = it.fault();
       parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, base + end.done);
