@@ -31,7 +31,7 @@ void check_capacity(const capacity& c) {
   const auto check = [](const char* of, std::uint32_t n) {
     if (n > longest)
       throw invalid_argument(std::string("capacity.") + of + " is " + std::to_string(n) + ": the limit is " +
-                             std::to_string(longest) + " elements; a body may touch fewer, or be split");
+                             std::to_string(longest) + " elements; split the work of the body");
   };
   check("reads", c.reads);
   check("writes", c.writes);

@@ -160,10 +160,6 @@ struct loop_kernel {
   GPUTM_INLINE void operator()() const { E::run(environment, body); }
 };
 
-}  // namespace launching
-
-namespace launching {
-
 template <class Body>
 constexpr void check_loop_body() {
   static_assert(std::is_trivially_copyable_v<Body>, "bodies are copied to the device: they must be trivially copyable");

@@ -3,6 +3,7 @@
 // element, so that there is always room.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "gputm/parts/tagged_table.hpp"
