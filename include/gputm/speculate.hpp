@@ -26,7 +26,7 @@ struct loop_config {
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
   std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0: never
-  std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. Writers are not hashed if this is 0
+  std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. 0: hashed only if memory is short
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
                                                        ///< more; direct_update needs 8
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
