@@ -90,6 +90,7 @@ std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_
 }
 
 void memory_core::check(std::uint32_t handle, std::uint64_t first, std::uint64_t count, const char* doing) const {
+  (void)*device_;  // throws if this has been moved from
   if (handle >> 8 != table_.memory || (handle & 255) >= count_)
     throw invalid_argument(std::string(doing) + ": the array belongs to another memory");
   const std::uint64_t length = table_.regions[handle & 255].length;

@@ -12,7 +12,7 @@ namespace gputm {
 
 /// Sizes and limits of a speculative loop. Zeros are chosen by gputm.
 struct loop_config {
-  gputm::capacity capacity{};          ///< elements that one iteration may write, and how many it may read without
+  gputm::capacity capacity{};          ///< elements that one iteration may store to, and loads that it may do without
                                        ///< having to wait until it is the first of a window
   std::uint32_t blocks = 0;            ///< all of them are resident together
   std::uint32_t threads = 0;           ///< in a block. If this and `blocks` are 0, and there are iterations for all
@@ -25,7 +25,8 @@ struct loop_config {
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
-  std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0: never
+  std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0, or
+                                       ///< without `adapt`: one, and only if nothing else can commit
   std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. 0: hashed only if memory is short
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
                                                        ///< more; direct_update needs 8
@@ -142,6 +143,7 @@ class loop_workspace {
   }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
+    (void)*device_;  // throws if this has been moved from
     return detail::collect_loop(s, tm.core(), control(), state());
   }
 };

@@ -99,6 +99,10 @@ TEST_F(memories, what_has_been_moved_from_is_refused) {
   EXPECT_TRUE(throws<invalid_argument>([&] { run(s, tm, std::vector<long>{1}, add_to{a}); }, {"moved from"}));
   EXPECT_TRUE(throws<invalid_argument>([&] { (void)tm.read(s, a); }, {"moved from"}));
   EXPECT_TRUE(throws<invalid_argument>([&] { (void)tm.allocate<long>(2); }, {"moved from"}));
+  memory<algorithm::jvstm_gpu> versions{d};
+  auto v = versions.allocate<long>(2);
+  const memory<algorithm::jvstm_gpu> of_versions(std::move(versions));
+  EXPECT_TRUE(throws<invalid_argument>([&] { versions.fill(s, v, 1L); }, {"moved from"}));
   device other = host_device();
   const device kept = std::move(other);
   EXPECT_TRUE(throws<invalid_argument>([&] { memory<stm>{other}; }, {"moved from"}));

@@ -181,6 +181,22 @@ TYPED_TEST(loop_interface, a_workspace_serves_many_loops) {
   }
 }
 
+TYPED_TEST(loop_interface, a_workspace_that_was_moved_from_is_refused) {
+  auto a = this->tm.template allocate<int>(300);
+  auto w = make_loop_workspace<troubled>(this->s, this->tm, n, this->config);
+  auto moved = std::move(w);
+  speculate_async(this->s, this->tm, moved, n, troubled{a, {}, -1, trouble::none});
+  EXPECT_EQ(moved.collect(this->s, this->tm).iterations, static_cast<unsigned>(n));
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  require_throws<invalid_argument>([&] { w.collect(this->s, this->tm); }, {"moved from"});
+  require_throws<invalid_argument>(
+      [&] {
+        speculate_async(this->s, this->tm, w, n, troubled{a, {}, -1, trouble::none});
+      },
+      {"moved from"});
+  // NOLINTEND(bugprone-use-after-move)
+}
+
 /// Each iteration reads twenty elements of its own and writes one of them.
 struct wide {
   array<int> a;

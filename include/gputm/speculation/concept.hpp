@@ -11,7 +11,7 @@ struct loop_traits {
   bool one_thread = false;  ///< it runs on one thread
   bool barriers = true;     ///< all blocks must be resident
   bool table = true;        ///< it marks elements in a table
-  bool writers = false;     ///< a writer_table, which need not be hashed
+  bool writers = false;     ///< a writer_table; else an owner_table
   bool logs = true;         ///< a log for each position of the window; else for one
   bool ordered = true;      ///< the result is the sequential loop's; false for the baseline that checks nothing
 };
