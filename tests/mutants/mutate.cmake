@@ -85,6 +85,11 @@ function(gputm_add_mutant file)
   set(header "${PROJECT_SOURCE_DIR}/include/gputm/${of}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
   set(overlay "${CMAKE_CURRENT_BINARY_DIR}/mutants/${name}")
+  file(GLOB_RECURSE headers "${overlay}/gputm/*")
+  list(REMOVE_ITEM headers "${overlay}/gputm/${of}")
+  if(headers)
+    file(REMOVE ${headers})  # of a mutant that was one of another header
+  endif()
   mutate(${name} "${mutant}" "${header}" "${overlay}/gputm/${of}")
   set(entry "{\"${name}\", gputm::conformance::${check}<gputm::${algorithm}>, gputm::conformance::mode::${mode}, ${schedules}, \"${message}\"}")
   write_if_different("${overlay}/main.cpp" "#include \"${where}\"\n#include \"mutants/hunt.hpp\"\n
