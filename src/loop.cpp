@@ -151,6 +151,8 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.limits.tags = c.tags;
   s.limits.adapt = c.adapt;
   s.limits.overlap = c.overlap;
+  const bool may_time = c.adapt && c.stretch != 0;
+  s.limits.timed = may_time && c.timed.value_or(traits.timed && !host);  // a host's threads are simulated
   return s;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "gputm/kernel.hpp"
 #include "gputm/speculation/concept.hpp"
@@ -25,8 +26,10 @@ struct loop_config {
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
-  std::uint32_t stretch = 1024;        ///< iterations that one thread runs in a row when windows fail; 0, or
+  std::uint32_t stretch = 8192;        ///< iterations that one thread runs in a row when windows fail, at most; 0, or
                                        ///< without `adapt`: one, and only if nothing else can commit
+  std::optional<bool> timed = {};      ///< such a stretch also follows a window that was slower than one thread.
+                                       ///< Unless set: on GPUs, for gpu_tls and its forms that repair
   std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. 0: hashed only if memory is short
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
                                                        ///< more; direct_update needs 8
@@ -41,7 +44,7 @@ struct loop_statistics {
   std::uint64_t iterations = 0;  ///< that took effect
   std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
   std::uint64_t executed = 0;    ///< runs of the body
-  std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed
+  std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
   std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
   std::array<std::uint64_t, violation_kinds> violations{};  ///< iterations seen to be in violation
 

@@ -5,13 +5,20 @@
 
 namespace gputm::conformance {
 
-/// x[0] = f(x[0], i): a dependence at every iteration.
+/// x[k] = f(x[k], i) with k = i % chains: each iteration depends on the one `chains` below it.
 struct chain {
-  array<std::uint64_t> x;
+  array<std::uint64_t> x = {};
+  std::uint32_t chains = 1;
+  std::uint32_t steps = 1;  // of an iteration, each of which waits for the one before
+  GPUTM_FN std::uint64_t next(std::uint64_t v, std::uint64_t i) const {
+    for (std::uint32_t k = 0; k < steps; ++k) v = v * 31 + i;
+    return v;
+  }
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
-    GPUTM_TRY(const std::uint64_t v, it.load(x[0]));
-    GPUTM_TRY(it.store(x[0], v * 31 + static_cast<std::uint64_t>(i)));
+    const std::uint32_t k = static_cast<std::uint32_t>(i) % chains;
+    GPUTM_TRY(const std::uint64_t v, it.load(x[k]));
+    GPUTM_TRY(it.store(x[k], next(v, static_cast<std::uint64_t>(i))));
     return gputm::commit;
   }
 };
@@ -29,6 +36,53 @@ void a_chain_ends_at_a_small_multiple(const venue& v) {
   require_equal(tm.read(s, x, 0), expected, "the chain's end");
   require(v.exploring() || stats.executed <= 3u * static_cast<unsigned>(n),
           "more than three runs of the body an iteration");
+}
+
+/// How many iterations one thread has run.
+template <class E>
+std::uint64_t run_of_one_thread(const venue& v, int n, const chain& shape, const loop_config& c) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  chain body = shape;
+  body.x = tm.template allocate<std::uint64_t>(shape.chains, 1);
+  auto w = make_loop_workspace<chain>(s, tm, n, c);
+  require_equal(w.limits().timed, c.timed.value_or(E::loop.timed && v.how == mode::gpu), "whether windows are timed");
+  speculate_async(s, tm, w, n, body);
+  const loop_statistics stats = w.collect(s, tm);
+  std::vector<std::uint64_t> expected(shape.chains, 1);
+  for (int i = 0; i < n; ++i) {
+    std::uint64_t& x = expected[static_cast<std::uint32_t>(i) % shape.chains];
+    x = body.next(x, static_cast<std::uint64_t>(i));
+  }
+  require(tm.read(s, body.x) == expected, "the chains' ends");
+  return stats.serial;
+}
+
+/// Windows that commit some tens of light iterations are slower than one thread: if they are timed, it runs more of
+/// them, on a GPU most of them. It runs few where windows commit hundreds of heavy ones.
+template <class E>
+void one_thread_runs_what_windows_are_slower_at(const venue& v) {
+  const int n = v.pick(300, 300, 20'000);
+  const auto all = static_cast<std::uint64_t>(n);
+  const loop_config usual = config_for(v, {.reads = 1, .writes = 1});
+  loop_config timed = usual, untimed = usual;
+  timed.timed = true;
+  untimed.timed = false;
+  const chain light{.chains = 17}, heavy{.chains = 300, .steps = 2000};
+  std::uint64_t with = run_of_one_thread<E>(v, n, light, timed);
+  if (!E::loop.timed) return;
+  const std::uint64_t without = run_of_one_thread<E>(v, n, light, untimed);
+  std::uint64_t of_heavy = run_of_one_thread<E>(v, n, heavy, timed);
+  if (v.how == mode::fast) return;  // that host's clock tells nothing
+  // one block may forward all values, so that windows go smoothly
+  require(timed.blocks == 1 || with > without, "one thread runs no more iterations if windows are timed");
+  if (v.exploring()) return;                 // there time is the steps of all threads
+  for (int again = 0; again < 2; ++again) {  // others may take the GPU away meanwhile
+    with = std::max(with, run_of_one_thread<E>(v, n, light, usual));
+    of_heavy = std::min(of_heavy, run_of_one_thread<E>(v, n, heavy, usual));
+  }
+  if (with <= all / 2) throw violated("one thread runs only " + std::to_string(with) + " light iterations");
+  if (of_heavy >= all / 100) throw violated("one thread runs " + std::to_string(of_heavy) + " heavy iterations");
 }
 
 /// Y[b[i]] += z[i], and the last writer's mark: reductions, WAW, and iterations without dependences.

@@ -312,6 +312,7 @@ inline loop_config random_config(dice& d, const venue& v, const loop_shape& shap
   c.stretch = stretches[d.below(4)];
   c.table_slots = tables[d.below(7)];
   c.tags = tags[d.below(4)];
+  if (const std::uint32_t timed = d.below(4); timed < 2) c.timed = timed == 0;
   return c;
 }
 

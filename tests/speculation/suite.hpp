@@ -76,6 +76,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, rows_equal_the_sequential_loop, 10000)                  \
   GPUTM_LOOP_PROPERTY(engine, loops_in_turn_equal_the_sequential_loops, 5000)         \
   GPUTM_LOOP_PROPERTY(engine, a_chain_ends_at_a_small_multiple, 500)                  \
+  GPUTM_LOOP_PROPERTY(engine, one_thread_runs_what_windows_are_slower_at, 200)        \
   GPUTM_LOOP_PROPERTY(engine, reductions_are_ordinary_loads_and_stores, 3000)         \
   GPUTM_LOOP_PROPERTY(engine, an_end_on_old_data_is_none, 2000)                       \
   GPUTM_LOOP_PROPERTY(engine, a_reader_between_writers_finds_the_right_one, 4000)     \

@@ -42,6 +42,7 @@ struct loop_limits {
   std::uint32_t tags = 0;          ///< after which the table is cleared
   bool adapt = true;               ///< the window follows the violations
   bool overlap = true;             ///< a window may overlap the commits of the one before
+  bool timed = false;              ///< one thread runs iterations where it has been faster than windows
 };
 
 /// One window. Written in serial sections only.
@@ -112,8 +113,12 @@ struct loop_state {
   grid_barrier_words barrier;
   alignas(128) loop_window now;
   std::uint32_t next_stretch;           ///< iterations of the next stretch
-  std::uint32_t stretched;              ///< iterations that thread 0 has run in this one
+  std::uint32_t stretched;              ///< iterations that thread 0 has run in the last one
   std::uint32_t stretch_over;           ///< in which the loop has come to its end
+  std::uint32_t rival_commits;          ///< of the window before it; 0: the stretch need not be faster
+  std::uint64_t rival_ns;               ///< nanoseconds of that window
+  std::uint64_t stretch_ns;             ///< of the last stretch, less the longer ago it was; 0: nobody knows
+  std::uint64_t began;                  ///< nanoseconds when the window or stretch did; 0: its time tells nothing
   alignas(128) std::uint32_t violated;  ///< the lowest position that must not commit
   std::uint32_t ended;                  ///< the lowest position whose body ended the loop
   std::uint64_t found[loop_findings::words];
@@ -149,9 +154,9 @@ class loop_plan {
   loop_past& past_;
   const element_ranges& ranges_;
 
-  static constexpr std::uint32_t few = 8, some = 32, many = 64;  // commits of a round
-  static constexpr std::uint32_t long_memory = 4;                // windows that are wary after one with a violation
-  static constexpr std::uint32_t unknown = ~0u;                  // so all reads are logged
+  static constexpr std::uint32_t few = 8, some = 32, many = 64, plenty = 1024;  // commits of a round
+  static constexpr std::uint32_t long_memory = 4;  // windows that are wary after one with a violation
+  static constexpr std::uint32_t unknown = ~0u;    // so all reads are logged
 
   /// The ranges of which reads must be logged after a window in which those of `before` were, and `f` was found: what
   /// the loop has stored to, and all of an array where it has both stored to a range and read it. Of what earlier loops
@@ -188,12 +193,31 @@ class loop_plan {
     const std::uint32_t size = at_most(std::uint64_t{commits} * growth, limits_.window);
     return size < limits_.smallest ? limits_.smallest : size;
   }
-  /// How many iterations one thread should run first, since a window commits hardly more, or runs far more than that.
+  /// Whether one thread would have been faster than a window that has not gone smoothly. While nobody knows, it is
+  /// taken to be, so that it is tried; and its time counts less with every such window, so that it is tried again.
+  GPUTM_INLINE bool loses_to_one_thread(const loop_window& w, std::uint32_t commits) {
+    const std::uint64_t began = simt::plain_load(s_.began);
+    const bool smooth = commits == w.size && simt::plain_load(s_.troubled) == 0;
+    if (began == 0 || smooth || commits >= plenty) return false;  // of so many one thread is not worth trying
+    const std::uint64_t took = simt::nanoseconds() - began;
+    const std::uint64_t ns = simt::plain_load(s_.stretch_ns), stretched = simt::plain_load(s_.stretched);
+    simt::plain_store(s_.stretch_ns, ns - ns / 16);
+    simt::plain_store(s_.rival_ns, took);
+    put(s_.rival_commits, commits);
+    return ns == 0 || took * stretched >= ns * commits;
+  }
+  /// How many iterations one thread should run first, since a window commits hardly more, runs far more than that, or
+  /// takes longer.
   GPUTM_INLINE std::uint32_t next_stretch(const loop_window& w, std::uint32_t commits) {
     if (!limits_.adapt || limits_.stretch == 0) return commits == 0;  // the window's first iteration must get through
     const bool in_vain = commits < many && simt::plain_load(s_.ran) > 3 * commits;
-    if (commits >= some && !in_vain) put(s_.next_stretch, some);
-    if (!in_vain && (commits >= few || commits == w.size)) return 0;
+    const bool vain = in_vain && simt::plain_load(s_.began) == 0;  // else the clock tells more than counting runs
+    const bool failed = vain || (commits < few && commits != w.size);
+    put(s_.rival_commits, 0);
+    if (!failed && !loses_to_one_thread(w, commits)) {
+      if (commits >= (limits_.timed ? few : some)) put(s_.next_stretch, some);
+      return 0;
+    }
     const std::uint32_t now = simt::plain_load(s_.next_stretch);
     put(s_.next_stretch, at_most(std::uint64_t{now} * 2, limits_.stretch));
     return at_most(now, limits_.stretch);
@@ -210,6 +234,8 @@ class loop_plan {
     put(s_.dirty_before, w.size);
     put(s_.ran, w.size);
     put(s_.troubled, 0);
+    // windows that expect no violations run other code, and mostly commit whole; clearing takes time that is not theirs
+    simt::plain_store(s_.began, limits_.timed && w.wary != 0 && !w.clear_table ? simt::nanoseconds() : 0);
     store(w);
     reset();
     simt::progress();
@@ -366,10 +392,22 @@ class loop_plan {
     w.base += w.commits;
     w.stretch = next_stretch(w, w.commits);
     w.size = next_size(w, w.commits);
-    if (pending != 0 && (w.wary != 0 || w.stretch != 0)) return;  // it looks around itself, or uses logs, before that
+    // It looks around itself, or uses logs, before that. So this is called again; a stretch was not decided, since such
+    // a window has gone smoothly.
+    if (pending != 0 && (w.wary != 0 || w.stretch != 0)) return;
     begin(w);
   }
-  /// Thread 0 has run `done` iterations in a row, and calls this before the barrier: others still read the window.
+  // Thread 0 calls these three, before the barrier: others still read the window.
+  GPUTM_INLINE void begin_stretch() {
+    if (limits_.timed) simt::plain_store(s_.began, simt::nanoseconds());
+  }
+  /// Whether the stretch should end after `done` iterations, since windows are faster. It may begin slowly.
+  GPUTM_INLINE bool is_beaten(std::uint64_t done) const {
+    if (!limits_.timed || done == 0 || ((done & (done - 1)) != 0 && done % some != 0)) return false;
+    const std::uint64_t commits = simt::plain_load(s_.rival_commits);
+    const std::uint64_t ns = simt::nanoseconds() - simt::plain_load(s_.began);
+    return ns * commits > (done + commits / 4) * simt::plain_load(s_.rival_ns);
+  }
   GPUTM_INLINE void note_stretch(std::uint32_t done, bool over) {
     put(s_.stretched, done);
     put(s_.stretch_over, over);
@@ -377,13 +415,17 @@ class loop_plan {
   GPUTM_INLINE void next_after_stretch() {
     loop_window w = current(s_);
     const std::uint32_t done = simt::plain_load(s_.stretched);
+    // with its barrier, as a window's time is
+    if (limits_.timed) simt::plain_store(s_.stretch_ns, simt::nanoseconds() - simt::plain_load(s_.began));
     count(s_.counters.iterations, done);
     count(s_.counters.serial, done);
     w.logged |= found_in(s_).stored;
     w.base += done;
     w.over = simt::plain_load(s_.stretch_over);
+    if (done < w.stretch) put(s_.next_stretch, some);
     w.stretch = 0;
-    w.size = limits_.adapt ? limits_.smallest : limits_.window;
+    // if timed, windows grow across stretches, until they are as fast as they can be
+    if (!limits_.timed) w.size = limits_.adapt ? limits_.smallest : limits_.window;
     begin(w);
   }
 };

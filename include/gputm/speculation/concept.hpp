@@ -13,6 +13,7 @@ struct loop_traits {
   bool table = true;        ///< it marks elements in a table
   bool writers = false;     ///< a writer_table; else an owner_table
   bool logs = true;         ///< a log for each position of the window; else for one
+  bool timed = false;       ///< unless told otherwise, on GPUs, it weighs windows against the time of one thread
   bool ordered = true;      ///< the result is the sequential loop's; false for the baseline that checks nothing
 };
 

@@ -8,8 +8,9 @@
 // Semantics: the sequential loop's, bit for bit. Only read-after-write costs a re-execution: writes are deferred, and
 // of several writers of an element the last one prevails.
 // Progress: the first iteration of a window always commits, or the window begins anew, which happens once for each
-// array and once for a workspace at most. A window that commits hardly anything, or little of what it has run, is
-// followed by a stretch of iterations on one thread, twice as long each time.
+// array and once for a workspace at most. A window that commits hardly anything, or little of what it has run, or, on
+// a GPU, takes longer than one thread would have, is followed by a stretch of iterations on one thread, twice as long
+// each time.
 #pragma once
 
 #include "gputm/speculation/deferred_update.hpp"
@@ -26,7 +27,8 @@ struct gpu_tls_options {
 template <class Options>
 struct basic_gpu_tls : engine_base {
   static constexpr algorithm_traits traits{};
-  static constexpr loop_traits loop{.writers = true};
+  // without repair it is the paper's recovery, whose counters no clock should change
+  static constexpr loop_traits loop{.writers = true, .timed = Options::repair};
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {

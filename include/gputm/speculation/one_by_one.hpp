@@ -55,15 +55,19 @@ struct serial_end {
   bool over = false;         ///< the loop has been ended, by its body or by an error
 };
 
-/// Runs iterations [base, base + count).
-template <class Body>
+struct to_the_end {
+  GPUTM_INLINE constexpr bool operator()(std::uint64_t) const { return false; }
+};
+
+/// Runs iterations [base, base + count), as long as not stop(done) after `done` of them.
+template <class Body, class Stop = to_the_end>
 GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& body, std::uint64_t base,
-                                       std::uint64_t count) {
+                                       std::uint64_t count, const Stop& stop = {}) {
   serial_end end;
   serial_access access(env.logs, env.ranges);
   iteration_fault fault;
   GPUTM_NO_UNROLL
-  for (; end.done < count && !end.over; ++end.done) {
+  for (; end.done < count && !end.over && !stop(end.done); ++end.done) {
     access.begin();
     iteration<serial_access> it(access, env.regions, env.limits.operations, fault);
     const attempt_end how = it.run(body, base + end.done);

@@ -96,7 +96,9 @@ class window_thread {
  private:
   GPUTM_INLINE void run_stretch() {
     if (simt::grid_thread_rank() == 0) {
-      const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch);
+      plan_.begin_stretch();
+      const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch,
+                                            [this](std::uint64_t done) { return plan_.is_beaten(done); });
       executed_ += end.done;
       parts::add_findings(*env_.state, {.stored = end.stored});
       plan_.note_stretch(static_cast<std::uint32_t>(end.done), end.over);
