@@ -210,9 +210,9 @@ class loop_plan {
   /// takes longer.
   GPUTM_INLINE std::uint32_t next_stretch(const loop_window& w, std::uint32_t commits) {
     if (!limits_.adapt || limits_.stretch == 0) return commits == 0;  // the window's first iteration must get through
-    const bool in_vain = commits < many && simt::plain_load(s_.ran) > 3 * commits;
-    const bool vain = in_vain && simt::plain_load(s_.began) == 0;  // else the clock tells more than counting runs
-    const bool failed = vain || (commits < few && commits != w.size);
+    const bool untimed = simt::plain_load(s_.began) == 0;  // else the clock tells more than the number of runs
+    const bool in_vain = untimed && commits < many && simt::plain_load(s_.ran) > 3 * commits;
+    const bool failed = in_vain || (commits < few && commits != w.size);
     put(s_.rival_commits, 0);
     if (!failed && !loses_to_one_thread(w, commits)) {
       if (commits >= (limits_.timed ? few : some)) put(s_.next_stretch, some);
