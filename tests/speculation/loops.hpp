@@ -123,6 +123,8 @@ void sparse_loops_equal_the_sequential_loop(const venue& v) {
     if (v.how == mode::gpu) {
       config.blocks = 1 + d.below(200);
       config.threads = 32 * (1 + d.below(8));
+      // else all of a window, on one block perhaps, runs for each iteration that its logs have no room for
+      if (!config.adapt) config.capacity.reads = shape.most_accesses();
     }
     config.window = 0;
     config.first_window = static_cast<std::uint32_t>(shape.n);
