@@ -23,39 +23,31 @@ struct chain {
   }
 };
 
+/// Runs n iterations of such chains, and checks their ends.
 template <class E>
-void a_chain_ends_at_a_small_multiple(const venue& v) {
+loop_statistics run_chains(const venue& v, int n, chain body, const loop_config& c) {
   stream s{v.on};
   memory<E> tm{v.on};
-  const auto x = tm.template allocate<std::uint64_t>(1, 1);
-  const int n = v.pick(40, 20000, 20000);
-  loop_config c = config_for(v, {.reads = 1, .writes = 1});
-  const loop_statistics stats = speculate(s, tm, n, chain{x}, c);
-  std::uint64_t expected = 1;
-  for (int i = 0; i < n; ++i) expected = expected * 31 + static_cast<std::uint64_t>(i);
-  require_equal(tm.read(s, x, 0), expected, "the chain's end");
-  require(v.exploring() || stats.executed <= 3u * static_cast<unsigned>(n),
-          "more than three runs of the body an iteration");
-}
-
-/// How many iterations one thread has run.
-template <class E>
-std::uint64_t run_of_one_thread(const venue& v, int n, const chain& shape, const loop_config& c) {
-  stream s{v.on};
-  memory<E> tm{v.on};
-  chain body = shape;
-  body.x = tm.template allocate<std::uint64_t>(shape.chains, 1);
+  body.x = tm.template allocate<std::uint64_t>(body.chains, 1);
   auto w = make_loop_workspace<chain>(s, tm, n, c);
   require_equal(w.limits().timed, c.timed.value_or(E::loop.timed && v.how == mode::gpu), "whether windows are timed");
   speculate_async(s, tm, w, n, body);
   const loop_statistics stats = w.collect(s, tm);
-  std::vector<std::uint64_t> expected(shape.chains, 1);
+  std::vector<std::uint64_t> expected(body.chains, 1);
   for (int i = 0; i < n; ++i) {
-    std::uint64_t& x = expected[static_cast<std::uint32_t>(i) % shape.chains];
+    std::uint64_t& x = expected[static_cast<std::uint32_t>(i) % body.chains];
     x = body.next(x, static_cast<std::uint64_t>(i));
   }
   require(tm.read(s, body.x) == expected, "the chains' ends");
-  return stats.serial;
+  return stats;
+}
+
+template <class E>
+void a_chain_ends_at_a_small_multiple(const venue& v) {
+  const int n = v.pick(40, 20000, 20000);
+  const loop_statistics stats = run_chains<E>(v, n, {}, config_for(v, {.reads = 1, .writes = 1}));
+  require(v.exploring() || stats.executed <= 3u * static_cast<unsigned>(n),
+          "more than three runs of the body an iteration");
 }
 
 /// Windows that commit some tens of light iterations are slower than one thread: if they are timed, it runs more of
@@ -69,17 +61,17 @@ void one_thread_runs_what_windows_are_slower_at(const venue& v) {
   timed.timed = true;
   untimed.timed = false;
   const chain light{.chains = 17}, heavy{.chains = 300, .steps = 2000};
-  std::uint64_t with = run_of_one_thread<E>(v, n, light, timed);
+  std::uint64_t with = run_chains<E>(v, n, light, timed).serial;
   if (!E::loop.timed) return;
-  const std::uint64_t without = run_of_one_thread<E>(v, n, light, untimed);
-  std::uint64_t of_heavy = run_of_one_thread<E>(v, n, heavy, timed);
+  const std::uint64_t without = run_chains<E>(v, n, light, untimed).serial;
+  std::uint64_t of_heavy = run_chains<E>(v, n, heavy, timed).serial;
   if (v.how == mode::fast) return;  // that host's clock tells nothing
   // one block may forward all values, so that windows go smoothly
   require(timed.blocks == 1 || with > without, "one thread runs no more iterations if windows are timed");
   if (v.exploring()) return;                 // there time is the steps of all threads
   for (int again = 0; again < 2; ++again) {  // others may take the GPU away meanwhile
-    with = std::max(with, run_of_one_thread<E>(v, n, light, usual));
-    of_heavy = std::min(of_heavy, run_of_one_thread<E>(v, n, heavy, usual));
+    with = std::max(with, run_chains<E>(v, n, light, usual).serial);
+    of_heavy = std::min(of_heavy, run_chains<E>(v, n, heavy, usual).serial);
   }
   if (with <= all / 2) throw violated("one thread runs only " + std::to_string(with) + " light iterations");
   if (of_heavy >= all / 100) throw violated("one thread runs " + std::to_string(of_heavy) + " heavy iterations");
