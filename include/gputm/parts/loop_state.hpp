@@ -78,7 +78,8 @@ struct loop_findings {
   std::uint32_t read_logged = 0;    ///< those of which reads are in logs
   std::uint32_t flags = 0;
 
-  static constexpr std::uint32_t unmarked = 1;   ///< marks of last writers are not right
+  static constexpr std::uint32_t unmarked = 1;   ///< some marks are of writes that came to nothing, or an iteration has
+                                                 ///< not written to the elements that it did when it ran before
   static constexpr std::uint32_t several = 2;    ///< some element has several writers
   static constexpr std::uint32_t unlisted = 4;   ///< some writes are not in the lists of their elements' writers
   static constexpr std::uint32_t last_seen = 8;  ///< some body has ended the loop
@@ -155,6 +156,7 @@ class loop_plan {
   const element_ranges& ranges_;
 
   static constexpr std::uint32_t few = 8, some = 32, many = 64, plenty = 1024;  // commits of a round
+  static constexpr std::uint32_t few_again = 32;                                // one iteration in so many
   static constexpr std::uint32_t long_memory = 4;  // windows that are wary after one with a violation
   static constexpr std::uint32_t unknown = ~0u;    // so all reads are logged
 
@@ -189,7 +191,9 @@ class loop_plan {
   GPUTM_INLINE std::uint32_t next_size(const loop_window& w, std::uint32_t commits) const {
     if (!limits_.adapt) return limits_.window;
     const bool troubled = simt::plain_load(s_.troubled) != 0;
-    const unsigned growth = commits != w.size ? 4 : !troubled ? 16 : w.cut ? 1 : 2;
+    const std::uint64_t again = simt::plain_load(s_.ran) - std::uint64_t{w.size};  // unless it has been cut
+    const bool hardly = again * few_again < w.size;
+    const unsigned growth = commits != w.size ? 4 : !troubled ? 16 : w.cut ? 1 : hardly ? 4 : 2;
     const std::uint32_t size = at_most(std::uint64_t{commits} * growth, limits_.window);
     return size < limits_.smallest ? limits_.smallest : size;
   }
@@ -348,7 +352,10 @@ class loop_plan {
       put(s_.now.repair, 0);
       return decide();
     }
-    if (left != size) put(s_.now.cut, 1);
+    if (left != size) {
+      put(s_.now.cut, 1);
+      add_findings(s_, {.flags = loop_findings::unmarked});  // those that it gives up have marked what they write
+    }
     put(s_.now.size, left);
     const std::uint32_t again = dirty < left ? dirty : left;
     const bool list = simt::plain_load(s_.now.wary) == 0;
@@ -359,7 +366,6 @@ class loop_plan {
     put(s_.ran, std::uint64_t{simt::plain_load(s_.ran)} + again);
     put(s_.now.repair, repair + 1);
     set(s_.ended, writer_table::none);
-    add_findings(s_, {.flags = loop_findings::unmarked});  // an iteration that runs again may write something else
   }
   /// Whether the window must run again: because a range has been written that was read without a log, or after the
   /// commits that it overlapped.

@@ -8,18 +8,24 @@
 
 namespace gputm::speculation {
 
+/// What a pass over a window is: its first one, which looks for nobody and lists nothing; its first one if violations
+/// are likely; or a repair of those in violation. Each has code of its own.
+enum class pass : std::uint8_t { calm, wary, repair };
+
 /// Options::eager_check: look for lower writers at each load already, in a window that is wary. Options::forwarding:
 /// take the value of one that this block has finished. Both are hints: the check that follows decides. Options::repair:
 /// in a repair, take the value of the last lower writer.
-/// Calm: a window's first pass that looks for nobody and lists nothing.
-template <class Options, bool Calm>
+template <class Options, pass Kind>
 class deferred_access {
+  static constexpr bool calm = Kind == pass::calm, repair = Kind == pass::repair;
+  static constexpr bool lists = !calm && Options::repair, eager = repair || (!calm && Options::eager_check);
+
   parts::write_buffer writes_;
   const parts::window_view& view_;
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
   const std::uint32_t position_, logged_, repair_, tag_;
-  const bool eager_, lists_, overlaps_;
+  const bool overlaps_, first_list_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
   std::uint32_t listed_;  // writes that have nodes, of an earlier run or of this one
@@ -35,12 +41,11 @@ class deferred_access {
         marker_(marker),
         position_(position),
         logged_(w.logged),
-        repair_(Calm ? 0 : w.repair),
+        repair_(repair ? w.repair : 0),
         tag_(w.tag),
-        eager_(!Calm && position != 0 && (w.repair != 0 || (Options::eager_check && w.wary))),
-        lists_(!Calm && Options::repair && w.wary),
-        overlaps_(Calm && w.pending != 0),
-        listed_(lists_ && w.repair != 0 && !w.list ? view.listed(position) : 0) {}
+        overlaps_(calm && w.pending != 0),
+        first_list_(w.list != 0),
+        listed_(listed_before()) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -63,9 +68,9 @@ class deferred_access {
     if (reads_ == writes_.log().read_capacity()) return full(parts::overflow_kind::reads);
     found_.read_logged |= range;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
-    std::uint32_t source = eager_ ? guess_source(key) : parts::window_view::memory;
+    std::uint32_t source = eager ? guess_source(key) : parts::window_view::memory;
     if (source != parts::window_view::memory && !fetch(key, source, out)) {
-      late_ = repair_ != 0 || !Options::forwarding;
+      late_ = repair || !Options::forwarding;
       if (late_) return false;              // it runs again
       source = parts::window_view::memory;  // it will be found out; but what it writes is marked and listed
     }
@@ -89,7 +94,7 @@ class deferred_access {
       crowded_ = true;
       if (!first()) return false;  // the first iteration commits all the same, and alone
     }
-    if (lists_ && room) list(key);
+    if (lists && room) list(key);
     writes_.add(key, value);
     found_.stored |= range;
     return true;
@@ -101,12 +106,26 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
   GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
   GPUTM_INLINE const parts::loop_findings& found() const { return found_; }
-  /// After the attempt, for the next one.
-  GPUTM_INLINE void keep_lists() const {
-    if (lists_) view_.set_listed(position_, listed_);
+  /// After the attempt, for the next one. Of a repair, before sizes are set: those writes of the run before that this
+  /// one has not come to count still.
+  GPUTM_INLINE void keep_lists() {
+    if (!lists) return;
+    for (; repair && late_ && listed_ < known(); ++listed_)
+      view_.list(writes_.log().write_key(listed_) & ~parts::loop_log::absent, position_, listed_);
+    view_.set_listed(position_, listed_);
   }
   /// Whether it has written something else than in an earlier run, so that lists are not complete.
   GPUTM_INLINE bool strayed() const { return strayed_; }
+  /// How many writes the log has in the end. Of a repair, before sizes are set: one that came too late for what it
+  /// reads leaves those of the run before it: it runs again, and most likely writes to the same elements.
+  GPUTM_INLINE std::uint32_t writes_left(bool committed) const {
+    return committed ? writes_.size() : repair && late_ ? known() : 0;
+  }
+  /// Of a repair, before sizes are set and lists are kept: whether the elements that it writes may not be those of the
+  /// run before it. Nodes tell, so they do if lists have just been begun.
+  GPUTM_INLINE bool differs(bool committed) const {
+    return strayed_ || listed_ != listed_before() || writes_left(committed) != known();
+  }
   GPUTM_INLINE std::uint32_t forwarded() const { return forwarded_; }
   GPUTM_INLINE bool crowded() const { return crowded_; }
   /// Why an attempt failed that is not the body's fault for certain.
@@ -136,6 +155,10 @@ class deferred_access {
     if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);
   }
+  /// Of a repair, before sizes are set: how many writes the run before has left in the log.
+  GPUTM_INLINE std::uint32_t known() const { return writes_.log().last_write_count(); }
+  /// How many writes have nodes of runs before this one.
+  GPUTM_INLINE std::uint32_t listed_before() const { return repair && !first_list_ ? view_.listed(position_) : 0; }
   /// The next write has a node in the list of this element, once.
   GPUTM_INLINE void list(std::uint64_t key) {
     const std::uint32_t i = writes_.size();
@@ -148,7 +171,7 @@ class deferred_access {
   }
   /// Who, as far as can be seen now, writes the element last below this position.
   GPUTM_INLINE std::uint32_t guess_source(std::uint64_t key) const {
-    if (repair_ == 0 || !view_.has_lists()) return view_.marked_below(key, position_);
+    if (!repair || !view_.has_lists()) return view_.marked_below(key, position_);
     if (view_.table().first_writer(key) >= position_) return parts::window_view::memory;
     // one that runs just now may write it again
     return view_.listed_below(key, position_,
@@ -167,7 +190,7 @@ class deferred_access {
   }
   /// Whether the log of position `q` is complete, and nobody is writing it.
   GPUTM_INLINE bool readable(std::uint32_t q) const {
-    if (repair_ != 0) {  // dirty positions run; what an earlier pass has finished stays as it is
+    if (repair) {  // dirty positions run; what an earlier pass has finished stays as it is
       const parts::position_status s = view_.log(q).status(tag_);
       if (!s.dirty && s.version < repair_) return true;
     }

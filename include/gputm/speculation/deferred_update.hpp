@@ -14,6 +14,12 @@
 // The lowest iteration of a window is never in violation, so each window commits one at least,
 // unless that one ends the loop by an error, or the window begins anew (loop_plan::must_repeat).
 //
+// A repair looks at few positions only: those in violation run again, and as long as each writes to the elements that
+// it wrote to before, only they and those that have read from others can be wrong afterwards; nor do marks of last
+// writers change. If one writes elsewhere, all reads of the window are checked each time, and last writers are counted
+// again. One that came too late for what it reads counts as a writer of what it wrote before: nobody is right who would
+// have to read that, until it has run again.
+//
 // After a window that needed no check, all of which commits, and no element of which has several writers, the next one
 // overlaps these commits: each warp writes back what it has executed, and goes on without a barrier. Meanwhile memory
 // may lack any of what the loop has stored so far, all of which lies in ranges whose reads are logged. In such a window
@@ -21,13 +27,14 @@
 // execution, and so behind those commits. If none does, nothing has been logged, and again there is nothing to check.
 #pragma once
 
+#include "gputm/parts/position_set.hpp"
 #include "gputm/speculation/deferred_access.hpp"
 #include "gputm/speculation/window_thread.hpp"
 
 namespace gputm::speculation {
 
-/// One thread of such a loop. Options: see deferred_access. Commit: operator()(environment, window, table, barrier)
-/// writes back what commits; is_local, and then write_back(), see parallel_commit.
+/// One thread of such a loop. Options: see deferred_access. Commit: operator()(environment, window, table, writers,
+/// barrier) writes back what commits; is_local, and then write_back(), see parallel_commit.
 template <class Options, class Commit, class Body>
 class deferred_update : window_thread<Body> {
   using order = simt::order;
@@ -36,6 +43,14 @@ class deferred_update : window_thread<Body> {
 
   parts::writer_table table_;
   parts::window_view view_;
+  /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
+  /// registers for it, and do not touch it.
+  struct positions {
+    parts::position_set due;      ///< in violation as of the last check: they run again
+    parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
+    parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
+    parts::position_set writers;  ///< have something to write back
+  };
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
     parts::loop_findings found;
@@ -46,24 +61,44 @@ class deferred_update : window_thread<Body> {
   /// Whether every position of a window is checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
 
+  static GPUTM_INLINE std::uint32_t position(std::uint32_t turn) { return parts::position_set::position(turn); }
+  static GPUTM_INLINE std::uint32_t turn_of(std::uint32_t p) { return parts::position_set::turn_of(p); }
+  /// The first turn with positions that are not right yet.
+  GPUTM_INLINE std::uint32_t first_turn() const { return turn_of(w_.from); }
+
   /// Runs the iteration at position `p`. False if the others of this thread need not run.
-  template <bool Calm>
-  GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_fault& fault) {
-    using access = deferred_access<Options, Calm>;
+  template <pass Kind>
+  GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_fault& fault,
+                            positions* those) {
+    using access = deferred_access<Options, Kind>;
+    constexpr bool calm = Kind == pass::calm, wary = Kind == pass::wary, repair = Kind == pass::repair;
     access a(view_, env_.ranges, marker, p, w_);
     iteration<access> it(a, env_.regions, env_.limits.operations, fault);
     const attempt_end how = it.run(body_, w_.base + p);
     ++f.executed;
     f.forwarded += a.forwarded();
     f.found.add(a.found());
-    const bool overlaps = Calm && w_.pending != 0;  // so it has logged no reads
-    log(p).set_sizes(a.reads(), how == attempt_end::commit ? a.writes() : 0, !overlaps);
-    a.keep_lists();
-    const bool usual = how == attempt_end::commit && !it.last() && !a.crowded();
-    if (Calm && usual) return true;  // one test, since most come to this
-    if (how == attempt_end::cancel && a.writes() != 0) this->find(parts::loop_findings::unmarked);
+    const bool overlaps = calm && w_.pending != 0;  // so it has logged no reads
+    const bool committed = how == attempt_end::commit;
+    bool unmarked = false;
+    if constexpr (repair) {  // before sizes are set: the log still knows what the run before has written
+      unmarked = a.differs(committed);
+      a.keep_lists();
+    }
+    log(p).set_sizes(a.reads(), a.writes_left(committed), !overlaps);
+    const bool usual = committed && !it.last() && !a.crowded();
+    if (calm && usual) return true;  // one test, since most come to this
+    if constexpr (wary) {
+      if (usual && a.reads() == 0 && a.writes() == 0) return true;  // nobody looks at it any more
+      const std::uint32_t turn = turn_of(p);
+      those->readers.put(turn, a.reads() != 0 || !usual);
+      those->watched.put(turn, a.forwarded() != 0);
+      those->writers.put(turn, committed && a.writes() != 0);
+      a.keep_lists();
+    }
+    if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
     if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
-    finish<Calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
+    finish<calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
     if (usual && !a.strayed()) return true;
     if (a.strayed()) this->find(parts::loop_findings::unlisted);
     if (it.last()) this->find(parts::loop_findings::last_seen);
@@ -91,11 +126,10 @@ class deferred_update : window_thread<Body> {
     else if (!Calm || s.dirty || s.last)
       log(p).set_status(s);
   }
-  GPUTM_INLINE bool is_due(std::uint32_t p) const { return w_.repair == 0 || log(p).status(w_.tag).dirty; }
-
-  /// This thread's first position that is not right yet, or one below.
-  GPUTM_INLINE std::uint32_t first_position() const {
-    return w_.from - w_.from % simt::grid_threads() + simt::grid_thread_rank();
+  GPUTM_INLINE bool is_dirty(std::uint32_t p) const { return log(p).status(w_.tag).dirty; }
+  /// Whether a position runs again that a set has, which tells for the first turns only.
+  GPUTM_INLINE bool is_due(std::uint32_t turn, std::uint32_t p) const {
+    return turn < parts::position_set::turns || is_dirty(p);
   }
   GPUTM_INLINE void list_writes(std::uint32_t p) const {
     const parts::loop_log mine = log(p);
@@ -104,45 +138,57 @@ class deferred_update : window_thread<Body> {
     view_.set_listed(p, n);
   }
 
-  template <bool Calm>
-  GPUTM_INLINE pass_result execute_positions() {
+  /// All positions in a first pass, those that are due in a repair.
+  template <pass Kind>
+  GPUTM_INLINE pass_result execute_positions(positions* those) {
+    constexpr bool repair = Kind == pass::repair;
     pass_result f;
-    parts::writer_marker marker(view_.table(), Calm);  // if not, others look for marks meanwhile
+    parts::writer_marker marker(view_.table(), Kind == pass::calm);  // if not, others look for marks meanwhile
     iteration_fault fault;
+    std::uint32_t turn = repair ? those->due.next(first_turn()) : 0, p = position(turn);
+    if (Kind == pass::wary) *those = {};
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
+    while (p < w_.size) {
       if (!Options::repair && p > hint(env_.state->violated)) break;  // it cannot commit
-      if ((Calm || is_due(p)) && !execute<Calm>(p, marker, f, fault)) break;
+      if ((!repair || is_due(turn, p)) && !execute<Kind>(p, marker, f, fault, those)) break;
+      turn = repair ? those->due.next(turn + 1) : turn + 1;
+      p = repair ? position(turn) : p + simt::grid_threads();
     }
     if (marker.several()) f.found.flags |= parts::loop_findings::several;
     return f;
   }
   /// Apart from the calm pass, and on a copy, so that this one's registers and the addresses it knows stay what they
   /// are.
-  static GPUTM_NOINLINE pass_result execute_warily(deferred_update self) {
-    return self.template execute_positions<false>();
+  template <pass Kind>
+  static GPUTM_NOINLINE pass_result execute_apart(deferred_update self, positions* those) {
+    return self.template execute_positions<Kind>(those);
   }
-  /// Whether any position is due, in repairs few are: the copy costs more than to look. Lists what the others have
-  /// written.
-  GPUTM_INLINE bool any_is_due() const {
-    if (w_.repair == 0) return true;
-    bool any = false;
+  /// Whether any position is due, in repairs few are: the copy costs more than to look.
+  GPUTM_INLINE bool any_is_due(const parts::position_set& due) const {
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = first_position(); p < w_.size; p += simt::grid_threads()) {
-      if (is_due(p))
-        any = true;
-      else if (w_.list)
-        list_writes(p);
-    }
-    return any;
+    for (std::uint32_t turn = due.next(first_turn()), p; (p = position(turn)) < w_.size; turn = due.next(turn + 1))
+      if (is_due(turn, p)) return true;
+    return false;
+  }
+  /// Lists what those positions write that do not run again.
+  GPUTM_INLINE void list_finished() const {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = position(0); p < w_.size; p += simt::grid_threads())
+      if (!is_dirty(p)) list_writes(p);
   }
 
-  GPUTM_INLINE void execute_all() {
+  GPUTM_INLINE void execute_all(positions& those) {
     pass_result f;
-    if (w_.wary == 0 && w_.repair == 0)
-      f = execute_positions<true>();
-    else if (any_is_due())
-      f = execute_warily(*this);
+    if (w_.repair != 0) {
+      if constexpr (Options::repair) {
+        if (w_.list) list_finished();
+        if (any_is_due(those.due)) f = execute_apart<pass::repair>(*this, &those);
+      }
+    } else if (w_.wary != 0) {
+      f = execute_apart<pass::wary>(*this, &those);
+    } else {
+      f = execute_positions<pass::calm>(nullptr);
+    }
     this->executed_ += f.executed;
     this->forwarded_ += f.forwarded;
     this->find_of_all(f.found);
@@ -298,22 +344,49 @@ class deferred_update : window_thread<Body> {
     log.fetch_reads(0, key);  // without a source an entry is a key
     return log.read_count();
   }
-  GPUTM_INLINE void check_all() {
-    std::uint32_t dirty = 0, p = first_position();
-    if (p < w_.from) p += simt::grid_threads();
-    if (w_.plain && !w_.wary && table_.has_own_marks())
-      p = env_.logs.reads == 1 ? check_single_reads(env_.logs, table_, p, w_.size)
-                               : check_calmly(env_.logs, table_, p, w_.size);
-    view_.set_lists(Options::repair && w_.wary && !parts::found_in(*env_.state).has(parts::loop_findings::unlisted));
-    marks_of now = fetch_marks(fetch_reads(p));
-    reads_of next = fetch_reads(p + simt::grid_threads());
+  /// What later checks and the commit have to know of a position that has run again, or ended the loop. Where it has
+  /// read more than a check fetches at once, it is looked at each time.
+  GPUTM_INLINE void keep(positions& those, const marks_of& mine) const {
+    const std::uint32_t turn = turn_of(mine.position);
+    those.readers.put(turn, true);
+    those.watched.put(turn, !mine.memory || mine.count > at_once || mine.status.last);
+    those.writers.put(turn, log(mine.position).write_count() != 0);
+  }
+  /// A repair that has changed nothing but values leaves most positions right: only those are looked at that have run
+  /// again, or have read from others.
+  GPUTM_INLINE void check_all(positions& those) {
+    const parts::loop_findings found = parts::found_in(*env_.state);
+    std::uint32_t first = first_turn();
+    if (w_.plain && !w_.wary && table_.has_own_marks()) {
+      const std::uint32_t p = env_.logs.reads == 1 ? check_single_reads(env_.logs, table_, position(0), w_.size)
+                                                   : check_calmly(env_.logs, table_, position(0), w_.size);
+      first = turn_of(p);
+    } else if (position(first) < w_.from) {
+      ++first;
+    }
+    view_.set_lists(Options::repair && w_.wary && !found.has(parts::loop_findings::unlisted));
+    if (w_.wary == 0) {  // nobody knows what a calm pass has done
+      those.readers = those.writers = parts::position_set::all();
+      those.watched = {};
+    }
+    const bool only_values = w_.repair != 0 && !found.has(parts::loop_findings::unmarked);
+    const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
+    those.due = {};
+    std::uint32_t dirty = 0, then = look.next(first);
+    marks_of now = fetch_marks(fetch_reads(position(then)));
+    then = look.next(then + 1);
+    reads_of next = fetch_reads(position(then));
     GPUTM_NO_UNROLL
-    for (; p < w_.size; p += simt::grid_threads()) {
-      if (!repairs() && p >= hint(env_.state->violated)) break;
+    while (now.position < w_.size) {
+      if (!repairs() && now.position >= hint(env_.state->violated)) break;
       const marks_of mine = now;
       now = fetch_marks(next);
-      next = fetch_reads(p + 2 * simt::grid_threads());
-      dirty += check(mine);
+      then = look.next(then + 1);
+      next = fetch_reads(position(then));
+      if (w_.repair != 0 ? mine.status.version == w_.repair : mine.status.last) keep(those, mine);
+      if (!check(mine)) continue;
+      ++dirty;
+      those.due.put(turn_of(mine.position), true);
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
   }
@@ -324,9 +397,9 @@ class deferred_update : window_thread<Body> {
     if (simt::is_full_warp()) simt::sync_warp();  // lanes have read each other's logs, and use theirs again
   }
   /// One pass over the window, or a repair of it; false if the window begins anew.
-  GPUTM_INLINE bool pass() {
+  GPUTM_INLINE bool run_pass(positions& those) {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
-    execute_all();
+    execute_all(those);
     barrier_.wait([this] {
       if (plan_.must_repeat())
         plan_.repeat();
@@ -337,7 +410,7 @@ class deferred_update : window_thread<Body> {
     w_ = parts::loop_plan::current(*env_.state);
     if (w_.number != number) return false;
     if (w_.decided) return true;
-    check_all();
+    check_all(those);
     barrier_.wait([this] { plan_.decide_or_repair(Options::repair); });
     w_ = parts::loop_plan::current(*env_.state);
     return true;
@@ -348,15 +421,16 @@ class deferred_update : window_thread<Body> {
 
   /// Every thread of the grid calls it once.
   GPUTM_INLINE void run() {
+    positions those;
     barrier_.wait([this] { plan_.start(); });
     GPUTM_NO_UNROLL
     while (this->next_window(table_)) {
       view_ = {env_.logs, table_};
       bool same;
-      do same = pass();
+      do same = run_pass(those);
       while (same && w_.repair != 0);
       if (!same) continue;
-      Commit()(env_, w_, table_, barrier_);
+      Commit()(env_, w_, table_, w_.decided ? nullptr : &those.writers, barrier_);
       if (w_.closing) break;  // nobody waits for these commits
       barrier_.wait([this] { plan_.next(); });
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gputm/parts/grid_barrier.hpp"
+#include "gputm/parts/position_set.hpp"
 #include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {
@@ -139,26 +140,31 @@ class parallel_commit {
     else
       write_entries(env, end);
   }
-  /// Writes back what commits of a window. All threads of the grid call it.
+  /// Writes back what commits of a window. All threads of the grid call it; `mine`: a thread's positions that have
+  /// something to write, or null if nobody knows.
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
-                               const parts::writer_table& table, parts::grid_barrier& barrier) const {
+                               const parts::writer_table& table, const parts::position_set* mine,
+                               parts::grid_barrier& barrier) const {
     const bool alone = w.commits == 1, again = !w.all_commit;
     if (alone || !w.several) return write_back(env, w.commits);
-    const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
+    const auto position = [](std::uint32_t turn) { return parts::position_set::position(turn); };
+    const parts::position_set writers = mine ? *mine : parts::position_set::all();
     if (again) {  // the last writer may be among those that do not commit
       GPUTM_NO_UNROLL
-      for (std::uint32_t p = rank; p < w.commits; p += threads) {
+      for (std::uint32_t turn = writers.next(0), p; (p = position(turn)) < w.commits; turn = writers.next(turn + 1)) {
         const parts::loop_log log(env.logs, p);
         for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
       }
       barrier.wait();
     }
-    writes_of next = fetch(env, rank, w.commits);
+    std::uint32_t turn = writers.next(0);
+    writes_of next = fetch(env, position(turn), w.commits);
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = rank; p < w.commits; p += threads) {
-      const writes_of mine = next;
-      next = fetch(env, p + threads, w.commits);
-      write_position(env, p, mine,
+    for (std::uint32_t p; (p = position(turn)) < w.commits;) {
+      const writes_of now = next;
+      turn = writers.next(turn + 1);
+      next = fetch(env, position(turn), w.commits);
+      write_position(env, p, now,
                      [&table, p, again](const std::uint64_t(&key)[at_once], std::uint32_t n, bool(&last)[at_once]) {
                        table.are_last_writers(key, n, p, again, last);
                      });
