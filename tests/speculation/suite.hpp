@@ -14,6 +14,7 @@
 #include "conformance/gpu.hpp"
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/loops.hpp"
+#include "speculation/value_loops.hpp"
 
 namespace gputm::conformance {
 
@@ -86,6 +87,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, a_reader_behind_many_writers_finds_the_last, 100)       \
   GPUTM_LOOP_PROPERTY(engine, what_an_iteration_needs_is_counted_as_in_sequence, 500) \
   GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)              \
-  GPUTM_LOOP_PROPERTY(engine, ends_of_earlier_loops_do_not_count, 1000)
+  GPUTM_LOOP_PROPERTY(engine, ends_of_earlier_loops_do_not_count, 1000)               \
+  GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 1000)
 
 }  // namespace gputm::conformance

@@ -106,13 +106,9 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
   GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
   GPUTM_INLINE const parts::loop_findings& found() const { return found_; }
-  /// After the attempt, for the next one. Of a repair, before sizes are set: those writes of the run before that this
-  /// one has not come to count still.
-  GPUTM_INLINE void keep_lists() {
-    if (!lists) return;
-    for (; repair && late_ && listed_ < known(); ++listed_)
-      view_.list(writes_.log().write_key(listed_) & ~parts::loop_log::absent, position_, listed_);
-    view_.set_listed(position_, listed_);
+  /// After the attempt, for the next one.
+  GPUTM_INLINE void keep_lists() const {
+    if (lists) view_.set_listed(position_, listed_);
   }
   /// Whether it has written something else than in an earlier run, so that lists are not complete.
   GPUTM_INLINE bool strayed() const { return strayed_; }
