@@ -77,7 +77,7 @@ class loop_log {
     if (writes_ == 1 && writes == 0) set_write_key(0, write_key(0) | absent);
     if (writes_ != 1 || need_reads) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
   }
-  /// How many writes the last set_sizes() said that needed reads, whatever has been written since.
+  /// How many writes there were as of the last set_sizes() with `need_reads`, whatever has been written since.
   GPUTM_INLINE std::uint32_t last_write_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0))); }
   /// These two: of positions that have run in this window.
   GPUTM_INLINE std::uint32_t read_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32); }

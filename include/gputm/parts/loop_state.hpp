@@ -78,8 +78,8 @@ struct loop_findings {
   std::uint32_t read_logged = 0;    ///< those of which reads are in logs
   std::uint32_t flags = 0;
 
-  static constexpr std::uint32_t unmarked = 1;   ///< some marks are of writes that came to nothing, or an iteration has
-                                                 ///< not written to the elements that it did when it ran before
+  static constexpr std::uint32_t unmarked = 1;   ///< some marks are of writes that came to nothing, or an iteration may
+                                                 ///< not have written to the elements that it did when it ran before
   static constexpr std::uint32_t several = 2;    ///< some element has several writers
   static constexpr std::uint32_t unlisted = 4;   ///< some writes are not in the lists of their elements' writers
   static constexpr std::uint32_t last_seen = 8;  ///< some body has ended the loop
@@ -191,7 +191,8 @@ class loop_plan {
   GPUTM_INLINE std::uint32_t next_size(const loop_window& w, std::uint32_t commits) const {
     if (!limits_.adapt) return limits_.window;
     const bool troubled = simt::plain_load(s_.troubled) != 0;
-    const std::uint64_t again = simt::plain_load(s_.ran) - std::uint64_t{w.size};  // unless it has been cut
+    // means nothing if positions have been given up, and then is not asked for
+    const std::uint64_t again = simt::plain_load(s_.ran) - std::uint64_t{w.size};
     const bool hardly = again * few_again < w.size;
     const unsigned growth = commits != w.size ? 4 : !troubled ? 16 : w.cut ? 1 : hardly ? 4 : 2;
     const std::uint32_t size = at_most(std::uint64_t{commits} * growth, limits_.window);

@@ -118,7 +118,8 @@ class deferred_access {
     return committed ? writes_.size() : repair && late_ ? known() : 0;
   }
   /// Of a repair, before sizes are set and lists are kept: whether the elements that it writes may not be those of the
-  /// run before it. Nodes tell, so they do if lists have just been begun.
+  /// run before it. Told from nodes; so where lists have just been begun, any write counts as a difference. That must
+  /// be so: others have passed over one that came too late, and has no nodes yet.
   GPUTM_INLINE bool differs(bool committed) const {
     return strayed_ || listed_ != listed_before() || writes_left(committed) != known();
   }

@@ -16,9 +16,10 @@
 //
 // A repair looks at few positions only: those in violation run again, and as long as each writes to the elements that
 // it wrote to before, only they and those that have read from others can be wrong afterwards; nor do marks of last
-// writers change. If one writes elsewhere, all reads of the window are checked each time, and last writers are counted
-// again. One that came too late for what it reads counts as a writer of what it wrote before: nobody is right who would
-// have to read that, until it has run again.
+// writers change. Else (unmarked: one has written elsewhere, or failed after a write, lists have been begun, or the
+// window has given up positions) all reads of the window are checked each time, and last writers are counted again. One
+// that came too late for what it reads counts as a writer of what it wrote before, until it has run again. If it has no
+// nodes in lists yet, others may pass it over; once it has written, that has counted as a difference.
 //
 // After a window that needed no check, all of which commits, and no element of which has several writers, the next one
 // overlaps these commits: each warp writes back what it has executed, and goes on without a barrier. Meanwhile memory
@@ -89,7 +90,7 @@ class deferred_update : window_thread<Body> {
     const bool usual = committed && !it.last() && !a.crowded();
     if (calm && usual) return true;  // one test, since most come to this
     if constexpr (wary) {
-      if (usual && a.reads() == 0 && a.writes() == 0) return true;  // nobody looks at it any more
+      if (usual && a.reads() == 0 && a.writes() == 0) return true;  // its sizes say that there is nothing to see
       const std::uint32_t turn = turn_of(p);
       those->readers.put(turn, a.reads() != 0 || !usual);
       those->watched.put(turn, a.forwarded() != 0);
@@ -127,7 +128,8 @@ class deferred_update : window_thread<Body> {
       log(p).set_status(s);
   }
   GPUTM_INLINE bool is_dirty(std::uint32_t p) const { return log(p).status(w_.tag).dirty; }
-  /// Whether a position runs again that a set has, which tells for the first turns only.
+  /// Whether `p`, whose turn is in the set of those that are due, is: the set is exact for the first turns; for later
+  /// ones its status tells.
   GPUTM_INLINE bool is_due(std::uint32_t turn, std::uint32_t p) const {
     return turn < parts::position_set::turns || is_dirty(p);
   }
