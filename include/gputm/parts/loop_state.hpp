@@ -110,20 +110,34 @@ struct alignas(128) loop_counters {
   std::uint64_t violations[violation_kinds];
 };
 
+/// The lowest of the positions that threads have named; zero before that.
+class lowest_position {
+  using order = simt::order;
+  std::uint32_t above_;  // it is so far below writer_table::none
+
+ public:
+  // relaxed: what matters is read in the serial section behind the phase, and before that it is a hint
+  GPUTM_INLINE void name(std::uint32_t p) { simt::atomic(above_).fetch_max(writer_table::none - p, order::relaxed); }
+  /// writer_table::none if nobody has named one.
+  GPUTM_INLINE std::uint32_t get() { return writer_table::none - simt::atomic(above_).load(order::relaxed); }
+  GPUTM_INLINE void forget() { simt::atomic(above_).store(0, order::relaxed); }
+};
+
+/// All zero before a loop begins.
 struct loop_state {
   grid_barrier_words barrier;
   alignas(128) loop_window now;
-  std::uint32_t next_stretch;           ///< iterations of the next stretch
-  std::uint32_t stretched;              ///< iterations that thread 0 has run in the last one
-  std::uint32_t stretch_over;           ///< in which the loop has come to its end
-  std::uint32_t rival_commits;          ///< of the window before it; 0: the stretch need not be faster
-  std::uint64_t rival_ns;               ///< nanoseconds of that window
-  std::uint64_t stretch_ns;             ///< of the last stretch, less the longer ago it was; 0: nobody knows
-  std::uint64_t began;                  ///< nanoseconds when the window or stretch did; 0: its time tells nothing
-  alignas(128) std::uint32_t violated;  ///< the lowest position that must not commit
-  std::uint32_t ended;                  ///< the lowest position whose body ended the loop
+  std::uint32_t next_stretch;             ///< iterations of the next stretch
+  std::uint32_t stretched;                ///< iterations that thread 0 has run in the last one
+  std::uint32_t stretch_over;             ///< in which the loop has come to its end
+  std::uint32_t rival_commits;            ///< of the window before it; 0: the stretch need not be faster
+  std::uint64_t rival_ns;                 ///< nanoseconds of that window
+  std::uint64_t stretch_ns;               ///< of the last stretch, less the longer ago it was; 0: nobody knows
+  std::uint64_t began;                    ///< nanoseconds when the window or stretch did; 0: its time tells nothing
+  alignas(128) lowest_position violated;  ///< that must not commit
+  lowest_position ended;                  ///< whose body ended the loop
   std::uint64_t found[loop_findings::words];
-  std::uint32_t too_long;      ///< the lowest position whose log was full: it commits as a window's first only
+  lowest_position too_long;    ///< whose log was full: it commits as a window's first only
   std::uint32_t dirty;         ///< positions in violation
   std::uint32_t dirty_before;  ///< as of the check before
   std::uint32_t ran;           ///< in this window: runs of bodies
@@ -181,10 +195,10 @@ class loop_plan {
   }
   /// The words that iterations change.
   GPUTM_INLINE void reset() {
-    set(s_.violated, writer_table::none);
-    set(s_.ended, writer_table::none);
+    s_.violated.forget();
+    s_.ended.forget();
     for (std::uint64_t& word : s_.found) simt::atomic(word).store(0, order::relaxed);
-    set(s_.too_long, writer_table::none);
+    s_.too_long.forget();
     set(s_.dirty, 0);
   }
   /// The size of the window after `w`, of which `commits` positions committed.
@@ -227,7 +241,8 @@ class loop_plan {
     put(s_.next_stretch, at_most(std::uint64_t{now} * 2, limits_.stretch));
     return at_most(now, limits_.stretch);
   }
-  GPUTM_INLINE void begin(loop_window w) {
+  /// A window of which base, size, stretch and what is expected of it are known, ready to begin.
+  GPUTM_INLINE loop_window prepare(loop_window w) const {
     const std::uint64_t left = limits_.iterations - w.base;
     w.size = at_most(left, w.size);
     w.stretch = at_most(left, w.stretch);
@@ -235,6 +250,11 @@ class loop_plan {
     w.tag = w.clear_table ? 1 : w.tag + 2;
     w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.list = w.from = 0;
     w.over = w.over || left == 0;
+    ++w.number;
+    return w;
+  }
+  /// Begins a window, but for the words that iterations change.
+  GPUTM_INLINE void enter(const loop_window& w) {
     if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
     put(s_.dirty_before, w.size);
     put(s_.ran, w.size);
@@ -242,8 +262,11 @@ class loop_plan {
     // windows that expect no violations run other code, and mostly commit whole; clearing takes time that is not theirs
     simt::plain_store(s_.began, limits_.timed && w.wary != 0 && !w.clear_table ? simt::nanoseconds() : 0);
     store(w);
-    reset();
     simt::progress();
+  }
+  GPUTM_INLINE void begin(const loop_window& w) {
+    enter(prepare(w));
+    reset();
   }
   GPUTM_INLINE void store(const loop_window& w) {
     simt::plain_store(s_.now.base, w.base);
@@ -265,7 +288,7 @@ class loop_plan {
     put(s_.now.repair, w.repair);
     put(s_.now.from, w.from);
     put(s_.now.pending, w.pending);
-    put(s_.now.number, w.number + 1);
+    put(s_.now.number, w.number);
   }
 
  public:
@@ -283,25 +306,30 @@ class loop_plan {
             simt::plain_load(s.now.pending),    simt::plain_load(s.now.number)};
   }
 
-  /// The first window. If nobody knows yet which ranges the loop stores to, all reads are logged; it is taken to store
-  /// to those of a calm loop before it. The table holds what loops before this one have left.
-  GPUTM_INLINE void start() {
+  /// The first window, which all threads find out for themselves. If nobody knows yet which ranges the loop stores to,
+  /// all reads are logged; it is taken to store to those of a calm loop before it. The table holds what loops before
+  /// this one have left.
+  GPUTM_INLINE loop_window first() const {
     loop_window w;
     const std::uint32_t calm = simt::plain_load(past_.calm);
     w.size = calm != 0 ? limits_.window : limits_.first_window;
     w.tag = simt::plain_load(past_.tag);
     w.logged = calm != 0 ? calm & element_ranges::all : unknown;
+    return prepare(w);
+  }
+  /// Writes it down, in the first serial section of the loop. The words that iterations change are as they should be.
+  GPUTM_INLINE void start() {
     put(s_.next_stretch, some);
-    begin(w);
+    enter(first());
   }
   /// All iterations have been executed. Before a check: what earlier ones have found does not count. Without one:
   /// decide(), and perhaps next().
   GPUTM_INLINE void prepare_check(bool commits_are_local) {
-    const std::uint32_t repair = simt::plain_load(s_.now.repair), violated = get(s_.violated);
+    const std::uint32_t repair = simt::plain_load(s_.now.repair), violated = s_.violated.get();
     const loop_findings f = found_in(s_);
     if (repair != 0) {
       put(s_.now.plain, 0);
-      set(s_.violated, writer_table::none);
+      s_.violated.forget();
       set(s_.dirty, 0);
     } else if (violated == writer_table::none && !f.has(loop_findings::last_seen)) {
       put(s_.now.plain, 1);
@@ -314,7 +342,7 @@ class loop_plan {
   }
   /// It is known which iterations are in violation: how many of them commit. They count as done.
   GPUTM_INLINE void decide() {
-    const std::uint32_t size = simt::plain_load(s_.now.size), violated = get(s_.violated), ended = get(s_.ended);
+    const std::uint32_t size = simt::plain_load(s_.now.size), violated = s_.violated.get(), ended = s_.ended.get();
     const std::uint32_t failed = get(s_.failed), troubled = simt::plain_load(s_.troubled);
     const std::uint32_t wary = simt::plain_load(s_.now.wary), logged = simt::plain_load(s_.now.logged);
     const std::uint64_t base = simt::plain_load(s_.now.base);
@@ -339,8 +367,8 @@ class loop_plan {
   /// the work that is left: if it did not, the window gives up its upper half, where violations are more frequent.
   GPUTM_INLINE void decide_or_repair(bool may_repair) {
     const std::uint32_t repair = simt::plain_load(s_.now.repair), size = simt::plain_load(s_.now.size);
-    const std::uint32_t before = simt::plain_load(s_.dirty_before), dirty = get(s_.dirty), lowest = get(s_.violated);
-    const std::uint32_t too_long = get(s_.too_long), failed = get(s_.failed), ended = get(s_.ended);
+    const std::uint32_t before = simt::plain_load(s_.dirty_before), dirty = get(s_.dirty), lowest = s_.violated.get();
+    const std::uint32_t too_long = s_.too_long.get(), failed = get(s_.failed), ended = s_.ended.get();
     const loop_findings f = found_in(s_);
     if (dirty != 0) put(s_.troubled, 1);
     const bool cut = dirty > before / 2;
@@ -366,7 +394,7 @@ class loop_plan {
     put(s_.dirty_before, list ? 2 * again : again);  // without lists a repair may come to nothing
     put(s_.ran, std::uint64_t{simt::plain_load(s_.ran)} + again);
     put(s_.now.repair, repair + 1);
-    set(s_.ended, writer_table::none);
+    s_.ended.forget();
   }
   /// Whether the window must run again: because a range has been written that was read without a log, or after the
   /// commits that it overlapped.

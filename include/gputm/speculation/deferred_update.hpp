@@ -40,7 +40,7 @@ template <class Options, class Commit, class Body>
 class deferred_update : window_thread<Body> {
   using order = simt::order;
   using base = window_thread<Body>;
-  using base::barrier_, base::body_, base::env_, base::hint, base::log, base::plan_, base::w_;
+  using base::barrier_, base::body_, base::env_, base::log, base::plan_, base::w_;
 
   parts::writer_table table_;
   parts::window_view view_;
@@ -104,8 +104,7 @@ class deferred_update : window_thread<Body> {
     if (a.strayed()) this->find(parts::loop_findings::unlisted);
     if (it.last()) this->find(parts::loop_findings::last_seen);
     if (how == attempt_end::failed) {
-      // relaxed: read in a serial section behind the phase
-      if (a.why() == violation::capacity) simt::atomic(env_.state->too_long).fetch_min(p, order::relaxed);
+      if (a.why() == violation::capacity) env_.state->too_long.name(p);
       this->fail(p, p == 0, it.fault(), a.why());
     } else if (p == 0 && a.crowded()) {
       this->find(parts::loop_findings::alone);
@@ -151,7 +150,7 @@ class deferred_update : window_thread<Body> {
     if (Kind == pass::wary) *those = {};
     GPUTM_NO_UNROLL
     while (p < w_.size) {
-      if (!Options::repair && p > hint(env_.state->violated)) break;  // it cannot commit
+      if (!Options::repair && p > env_.state->violated.get()) break;  // it cannot commit
       if ((!repair || is_due(turn, p)) && !execute<Kind>(p, marker, f, fault, those)) break;
       turn = repair ? those->due.next(turn + 1) : turn + 1;
       p = repair ? position(turn) : p + simt::grid_threads();
@@ -214,7 +213,7 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE reads_of fetch_reads(std::uint32_t p) const {
     reads_of r;
     r.position = p;
-    if (p >= w_.size || (!repairs() && p >= hint(env_.state->violated))) return r;  // it may not have run
+    if (p >= w_.size || (!repairs() && p >= env_.state->violated.get())) return r;  // it may not have run
     const parts::loop_log mine = log(p);
     r.status = w_.plain ? parts::position_status{w_.tag} : mine.status(w_.tag);
     r.count = mine.read_count();
@@ -380,7 +379,7 @@ class deferred_update : window_thread<Body> {
     reads_of next = fetch_reads(position(then));
     GPUTM_NO_UNROLL
     while (now.position < w_.size) {
-      if (!repairs() && now.position >= hint(env_.state->violated)) break;
+      if (!repairs() && now.position >= env_.state->violated.get()) break;
       const marks_of mine = now;
       now = fetch_marks(next);
       then = look.next(then + 1);
@@ -403,18 +402,19 @@ class deferred_update : window_thread<Body> {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
     execute_all(those);
     barrier_.wait([this] {
+      if (w_.repair == 0) this->begin_serial_section();
       if (plan_.must_repeat())
         plan_.repeat();
       else
         plan_.prepare_check(Commit::is_local);
     });
     const std::uint32_t number = w_.number;
-    w_ = parts::loop_plan::current(*env_.state);
+    this->look_at_window();
     if (w_.number != number) return false;
     if (w_.decided) return true;
     check_all(those);
     barrier_.wait([this] { plan_.decide_or_repair(Options::repair); });
-    w_ = parts::loop_plan::current(*env_.state);
+    this->look_at_window();
     return true;
   }
 
@@ -424,9 +424,8 @@ class deferred_update : window_thread<Body> {
   /// Every thread of the grid calls it once.
   GPUTM_INLINE void run() {
     positions those;
-    barrier_.wait([this] { plan_.start(); });
     GPUTM_NO_UNROLL
-    while (this->next_window(table_)) {
+    while (this->begin_window(table_)) {
       view_ = {env_.logs, table_};
       bool same;
       do same = run_pass(those);
@@ -435,6 +434,7 @@ class deferred_update : window_thread<Body> {
       Commit()(env_, w_, table_, w_.decided ? nullptr : &those.writers, barrier_);
       if (w_.closing) break;  // nobody waits for these commits
       barrier_.wait([this] { plan_.next(); });
+      this->look_at_window();
     }
     this->flush();
   }

@@ -116,13 +116,16 @@ class direct_update_thread : window_thread<Body> {
  public:
   using base::base;
   GPUTM_INLINE void run() {
-    barrier_.wait([this] { plan_.start(); });
     GPUTM_NO_UNROLL
-    while (this->next_window(table_)) {
+    while (this->begin_window(table_)) {
       execute_all();
-      barrier_.wait([this] { plan_.decide(); });
+      barrier_.wait([this] {
+        this->begin_serial_section();
+        plan_.decide();
+      });
       undo_from(parts::loop_plan::current(*env_.state).commits);
       barrier_.wait([this] { plan_.next(); });
+      this->look_at_window();
     }
     this->flush();
   }

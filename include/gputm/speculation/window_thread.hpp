@@ -18,7 +18,6 @@ class window_thread {
   parts::loop_window w_;
   std::uint64_t executed_ = 0, forwarded_ = 0;
 
-  static GPUTM_INLINE std::uint32_t hint(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
   GPUTM_INLINE void find(std::uint32_t flag) const { parts::add_findings(*env_.state, {.flags = flag}); }
   GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
 
@@ -28,10 +27,7 @@ class window_thread {
     simt::atomic(env_.state->counters.violations[static_cast<unsigned>(why)]).fetch_add(1, order::relaxed);
   }
   /// The same for a position that has been counted.
-  GPUTM_INLINE void violate_again(std::uint32_t p) {
-    // relaxed: read behind the barrier that ends the phase, and before it as a hint
-    simt::atomic(env_.state->violated).fetch_min(p, order::relaxed);
-  }
+  GPUTM_INLINE void violate_again(std::uint32_t p) { env_.state->violated.name(p); }
   /// An attempt has failed. `real`: it cannot have been led astray, so a fault is the body's error.
   GPUTM_INLINE void fail(std::uint32_t p, bool real, const iteration_fault& f, violation why) {
     if (real && f.kind != parts::fault::none) {
@@ -41,18 +37,23 @@ class window_thread {
     violate(p, why);
   }
   /// The body has ended the loop at position `p`.
-  GPUTM_INLINE void end_at(std::uint32_t p) { simt::atomic(env_.state->ended).fetch_min(p, order::relaxed); }
+  GPUTM_INLINE void end_at(std::uint32_t p) { env_.state->ended.name(p); }
   /// Whether, as far as is known, position `p` can commit.
   GPUTM_INLINE bool may_commit(std::uint32_t p) const {
-    return p <= hint(env_.state->violated) && p <= hint(env_.state->ended);
+    return p <= env_.state->violated.get() && p <= env_.state->ended.get();
   }
 
-  /// Gets the next window, and its table ready; false if the loop is over.
+  /// What a serial section does first that ends the first pass over a window.
+  GPUTM_INLINE void begin_serial_section() {
+    if (w_.number == 1) plan_.start();
+  }
+  /// The window as the last serial section left it.
+  GPUTM_INLINE void look_at_window() { w_ = parts::loop_plan::current(*env_.state); }
+  /// Gets a table ready for the window; false if the loop is over.
   template <class Table>
-  GPUTM_INLINE bool next_window(Table& table) {
+  GPUTM_INLINE bool begin_window(Table& table) {
     GPUTM_NO_UNROLL
     for (;;) {
-      w_ = parts::loop_plan::current(*env_.state);
       if (w_.over) return false;
       table = Table(env_.table, w_.tag);
       if (w_.clear_table) {
@@ -63,6 +64,7 @@ class window_thread {
       }
       if (w_.stretch == 0) return true;
       run_stretch();
+      look_at_window();
     }
   }
   /// Every thread calls it at its end.
@@ -91,7 +93,8 @@ class window_thread {
       : env_(env),
         body_(body),
         barrier_(env.state->barrier),
-        plan_(*env.state, env.limits, *env.table.past, env.ranges) {}
+        plan_(*env.state, env.limits, *env.table.past, env.ranges),
+        w_(plan_.first()) {}
 
  private:
   GPUTM_INLINE void run_stretch() {
