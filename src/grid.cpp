@@ -11,17 +11,18 @@ void check_threads(std::uint32_t in_a_block) {
   if (in_a_block > 1024) throw invalid_argument(std::to_string(in_a_block) + " threads in a block: the limit is 1024");
 }
 
-/// Threads of a block such that `resident` blocks of `threads` become as few as can be, and fill the GPU as they do.
+/// Threads of a block such that there are as few as can be, and give each multiprocessor so many threads as blocks of
+/// config.threads do.
 std::uint32_t large_block(const grid_needs& kernel, const memory_core& m, launch_config config,
-                          std::uint32_t resident) {
+                          std::uint32_t of_multiprocessor) {
   const device& d = m.on();
-  const std::uint32_t threads = config.threads, of_multiprocessor = resident / d->multiprocessors() * threads;
-  const std::uint32_t blocks = (of_multiprocessor + 1023) / 1024;
+  const std::uint32_t threads = config.threads, blocks = (of_multiprocessor + 1023) / 1024;
   if (blocks == 0) return threads;
   config.threads = of_multiprocessor / blocks / d->warp_width() * d->warp_width();
   if (config.threads <= threads) return threads;
   const std::uint32_t large = kernel.resident_blocks(d, kernel.shape_of(d, m.options(), config));
-  return std::uint64_t{large} * config.threads >= std::uint64_t{resident} * threads ? config.threads : threads;
+  const std::uint64_t wanted = std::uint64_t{of_multiprocessor} * d->multiprocessors();
+  return std::uint64_t{large} * config.threads >= wanted ? config.threads : threads;
 }
 
 }  // namespace
@@ -62,10 +63,16 @@ launch_config choose_grid(const grid_needs& kernel, const memory_core& m, launch
     shape = kernel.shape_of(d, m.options(), config);
     resident = kernel.resident_blocks(d, shape);
   }
-  if (kernel.large_blocks && automatic && !d.is_host() && work >= std::uint64_t{resident} * config.threads) {
-    config.threads = large_block(kernel, m, config, resident);
-    shape = kernel.shape_of(d, m.options(), config);
-    resident = kernel.resident_blocks(d, shape);
+  if (automatic && !d.is_host()) {
+    std::uint32_t of_multiprocessor = resident / d->multiprocessors() * config.threads;
+    if (kernel.most_threads != 0) of_multiprocessor = std::min(of_multiprocessor, kernel.most_threads);
+    if (kernel.large_blocks && work >= std::uint64_t{of_multiprocessor} * d->multiprocessors()) {
+      config.threads = large_block(kernel, m, config, of_multiprocessor);
+      shape = kernel.shape_of(d, m.options(), config);
+      resident = kernel.resident_blocks(d, shape);
+    }
+    if (kernel.most_threads != 0)
+      resident = std::min(resident, std::max(1u, kernel.most_threads / config.threads) * d->multiprocessors());
   }
   const std::uint32_t limit = resident > shape.servers ? resident - shape.servers : 0;
   if (resident == 0)

@@ -105,6 +105,16 @@ constexpr bool prefers_large_blocks() {
   else
     return false;
 }
+/// Threads of a multiprocessor beyond which a loop gets slower; 0: there is no such number.
+template <class A>
+constexpr std::uint32_t most_threads(const capacity& c) {
+  if constexpr (requires { A::loop; })
+    return A::loop.many_accesses != 0 && std::uint64_t{c.reads} + c.writes >= A::loop.many_accesses
+               ? A::loop.few_threads
+               : 0;
+  else
+    return 0;
+}
 /// choose_grid() for this kernel.
 template <class F, class A>
 launch_config resolve(const memory<A>& tm, const launch_config& config, std::uint64_t work) {
@@ -112,6 +122,7 @@ launch_config resolve(const memory<A>& tm, const launch_config& config, std::uin
   needs.algorithm = A::name;
   needs.one_thread = A::traits.one_thread;
   needs.large_blocks = prefers_large_blocks<A>();
+  needs.most_threads = most_threads<A>(config.capacity);
   needs.shape_of = &gputm::detail::shape_of<A>;
   needs.resident_blocks = &resident_blocks<F>;
   return gputm::detail::choose_grid(needs, tm.core(), config, work);

@@ -13,14 +13,16 @@ namespace gputm {
 
 /// Sizes and limits of a speculative loop. Zeros are chosen by gputm.
 struct loop_config {
-  gputm::capacity capacity{};          ///< elements that one iteration may store to, and loads that it may do without
-                                       ///< having to wait until it is the first of a window
-  std::uint32_t blocks = 0;            ///< all of them are resident together
-  std::uint32_t threads = 0;           ///< in a block. If this and `blocks` are 0, and there are iterations for all
-                                       ///< threads of a GPU, one multiprocessor's are one block
-  std::uint32_t window = 0;            ///< iterations under speculation at a time, at most
-  std::uint32_t first_window = 0;      ///< the same for a first window in which all reads are logged: of a workspace's
-                                       ///< first loop, and of one after a loop that was not calm to its end
+  gputm::capacity capacity{};      ///< elements that one iteration may store to, and loads that it may do without
+                                   ///< having to wait until it is the first of a window. Logs, and on a GPU threads,
+                                   ///< follow it: more than iterations need makes loops slower
+  std::uint32_t blocks = 0;        ///< all of them are resident together
+  std::uint32_t threads = 0;       ///< in a block. If this and `blocks` are 0, and there are iterations for all
+                                   ///< threads of a GPU, one multiprocessor's are one block; fewer of them where
+                                   ///< iterations have room for 32 loads and stores
+  std::uint32_t window = 0;        ///< iterations under speculation at a time, at most
+  std::uint32_t first_window = 0;  ///< the same for a first window in which all reads are logged: of a workspace's
+                                   ///< first loop, and of one after a loop that was not calm to its end
   std::uint32_t smallest_window = 32;  ///< that a window shrinks to
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
@@ -185,6 +187,7 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
   gputm::detail::check_iterations(n);
   launching::check_stream(s, tm.on());
   launch_config grid;
+  grid.capacity = config.capacity;
   grid.blocks = config.blocks;
   grid.threads = config.threads;
   if (E::loop.one_thread) grid.blocks = grid.threads = 1;

@@ -54,8 +54,9 @@ launch_shape shape_of(const gputm::device& d, const memory_options& o, const lau
 /// What there is to know of a kernel before its grid is chosen.
 struct grid_needs {
   const char* algorithm;
-  bool one_thread;    ///< the algorithm runs on no more
-  bool large_blocks;  ///< where the grid fills a GPU: as few blocks as can be, as large as can be
+  bool one_thread;             ///< the algorithm runs on no more
+  bool large_blocks;           ///< where the grid fills a GPU: as few blocks as can be, as large as can be
+  std::uint32_t most_threads;  ///< of a multiprocessor of a GPU, if the grid is gputm's choice; 0: as many as can be
   launch_shape (*shape_of)(const device&, const memory_options&, const launch_config&);
   std::uint32_t (*resident_blocks)(const device&, const launch_shape&);  ///< that can be on the device at once
 };

@@ -1,6 +1,8 @@
 // Launches: grids, capacities, devices that do not fit; errors of the host executor; counters' names.
 #include <cstring>
 
+#include "gputm/speculation/doall.hpp"
+#include "gputm/speculation/gpu_tls.hpp"
 #include "support.hpp"
 
 namespace gputm::api_test {
@@ -169,6 +171,55 @@ TEST_F(launches, gputm_chooses_whole_clusters) {
   const launch_shape s = shape_on<algorithm::csmv_partitioned>(11, 0, 4);
   EXPECT_EQ(s.cluster, 4u);
   EXPECT_LE(s.blocks(), 8u);
+}
+
+/// The grid that gputm chooses for a kernel of which `of_multiprocessor` threads fit onto each of two multiprocessors.
+template <unsigned of_multiprocessor>
+launch_config chosen(bool large_blocks, std::uint32_t most_threads, std::uint64_t work, launch_config given = {}) {
+  auto gpu = std::make_shared<frugal>();
+  gpu->claims = device_kind::cuda;
+  memory<stm> m{device(gpu)};
+  gputm::detail::grid_needs needs{};
+  needs.algorithm = "some kernel";
+  needs.large_blocks = large_blocks;
+  needs.most_threads = most_threads;
+  needs.shape_of = &gputm::detail::shape_of<stm>;
+  needs.resident_blocks = [](const device& d, const launch_shape& shape) {
+    return of_multiprocessor / shape.threads * d->multiprocessors();
+  };
+  return gputm::detail::choose_grid(needs, m.core(), given, work);
+}
+TEST_F(launches, some_kernels_have_large_blocks_where_they_fill_a_gpu) {
+  EXPECT_EQ(chosen<768>(true, 0, 100000).threads, 768u);
+  EXPECT_EQ(chosen<768>(true, 0, 100000).blocks, 2u);
+  EXPECT_EQ(chosen<2048>(true, 0, 100000).threads, 1024u);
+  EXPECT_EQ(chosen<2048>(true, 0, 100000).blocks, 4u);
+  EXPECT_EQ(chosen<768>(true, 0, 1500).threads, 128u);
+  EXPECT_EQ(chosen<768>(false, 0, 100000).threads, 128u);
+  EXPECT_EQ(chosen<768>(false, 0, 100000).blocks, 12u);
+}
+TEST_F(launches, some_kernels_leave_multiprocessors_with_few_threads) {
+  for (const std::uint64_t work : {1024, 100000}) {
+    EXPECT_EQ(chosen<768>(true, 512, work).threads, 512u);
+    EXPECT_EQ(chosen<768>(true, 512, work).blocks, 2u);
+    EXPECT_EQ(chosen<2048>(true, 512, work).threads, 512u);
+    EXPECT_EQ(chosen<2048>(true, 512, work).blocks, 2u);
+    EXPECT_EQ(chosen<2048>(false, 512, work).threads, 128u);
+    EXPECT_EQ(chosen<2048>(false, 512, work).blocks, 8u);
+  }
+  EXPECT_EQ(chosen<768>(true, 512, 1000).threads, 128u);
+  EXPECT_EQ(chosen<768>(true, 512, 1000).blocks, 8u);
+  EXPECT_EQ(chosen<384>(true, 512, 100000).threads, 384u) << "no more fit";
+  EXPECT_EQ(chosen<768>(true, 64, 100000).blocks, 2u) << "one block of 128 threads is the least";
+  EXPECT_EQ(chosen<2048>(true, 512, 100000, {.threads = 128}).blocks, 32u) << "the caller has chosen";
+  EXPECT_EQ(chosen<2048>(true, 512, 100000, {.blocks = 30}).blocks, 30u);
+}
+TEST_F(launches, loops_with_many_accesses_have_few_threads) {
+  using launching::most_threads;
+  EXPECT_EQ(most_threads<speculation::gpu_tls>({.reads = 16, .writes = 16}), 512u);
+  EXPECT_EQ(most_threads<speculation::gpu_tls>({.reads = 31, .writes = 0}), 0u);
+  EXPECT_EQ(most_threads<speculation::doall>({.reads = 64, .writes = 64}), 0u);
+  EXPECT_EQ(most_threads<stm>({.reads = 64, .writes = 64}), 0u);
 }
 
 struct far_away {

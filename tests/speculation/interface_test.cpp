@@ -471,9 +471,15 @@ TEST(loops_gpu, a_grid_that_fills_the_device_has_large_blocks) {
     (void)tm.allocate<int>(100);
     const launch_shape many = make_loop_workspace<troubled>(s, tm, 1 << 22).shape();
     const launch_shape few = make_loop_workspace<troubled>(s, tm, 1000).shape();
+    const launch_shape light =
+        make_loop_workspace<troubled>(s, tm, 1 << 22, {.capacity = {.reads = 1, .writes = 1}}).shape();
     conformance::require_equal(few.threads, 128u, "threads of a block where the grid is small");
     conformance::require(many.threads >= 256, "blocks are small where the grid is large");
     conformance::require(many.clients % v.on->multiprocessors() == 0, "multiprocessors have unequally many blocks");
+    conformance::require(many.clients / v.on->multiprocessors() * many.threads <= 512,
+                         "many threads where iterations have room for many accesses");
+    conformance::require(light.clients * light.threads >= many.clients * many.threads,
+                         "fewer threads where iterations have room for few accesses");
   });
 }
 #endif

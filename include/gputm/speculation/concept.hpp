@@ -14,7 +14,11 @@ struct loop_traits {
   bool writers = false;     ///< a writer_table; else an owner_table
   bool logs = true;         ///< a log for each position of the window; else for one
   bool timed = false;       ///< unless told otherwise, on GPUs, it weighs windows against the time of one thread
-  bool ordered = true;      ///< the result is the sequential loop's; false for the baseline that checks nothing
+  /// Lanes that access much each have lines of their own, and those of all warps may be more than fit into the cache of
+  /// a multiprocessor. So if an iteration has room for this many loads and stores, it gets few threads; 0: never.
+  /// Numbers of an H200.
+  std::uint32_t many_accesses = 32, few_threads = 512;
+  bool ordered = true;  ///< the result is the sequential loop's; false for the baseline that checks nothing
 };
 
 /// An engine: a memory kind with

@@ -12,7 +12,9 @@ namespace gputm::speculation {
 struct doall : engine_base {
   static constexpr const char* name = "doall";
   static constexpr algorithm_traits traits{.in_place_writes = true, .isolated = false};
-  static constexpr loop_traits loop{.barriers = false, .table = false, .logs = false, .ordered = false};
+  // it has no logs, so nobody needs to tell it an iteration's capacity
+  static constexpr loop_traits loop{
+      .barriers = false, .table = false, .logs = false, .many_accesses = 0, .ordered = false};
 
   struct access {
     template <class T>
