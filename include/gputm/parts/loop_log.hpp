@@ -10,8 +10,9 @@
 
 namespace gputm::parts {
 
-/// Rows of a window's log: sizes, status, then keys read, keys written, values. Beside them a node for each write, of a
-/// list of an element's writers: node i * window + p is entry i of position p.
+/// Rows of a window's log: sizes (unused where there is room for one read and one write), status, then keys read, keys
+/// written, values. Beside them a node for each write, of a list of an element's writers: node i * window + p is entry
+/// i of position p.
 struct loop_log_space {
   std::uint64_t* base = nullptr;
   std::uint32_t* links = nullptr;  ///< of node k: the next node, or no_node; then of position p: how many of its first
@@ -63,7 +64,7 @@ class loop_log {
 
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
-  static constexpr std::uint64_t absent = std::uint64_t{1} << 63;  ///< beside the key of a write that does not count
+  static constexpr std::uint64_t absent = std::uint64_t{1} << 63;  ///< beside a key that does not count
 
   GPUTM_INLINE loop_log(const loop_log_space& s, std::uint32_t position)
       : mine_(s.base + position), width_(s.window), reads_(s.reads), writes_(s.writes), value_words_(s.value_words) {}
@@ -71,18 +72,22 @@ class loop_log {
   GPUTM_INLINE std::uint32_t read_capacity() const { return reads_; }
   GPUTM_INLINE std::uint32_t write_capacity() const { return writes_; }
 
-  /// How many entries of each kind the position has in the end, once its writes are set. Where there is room for one
-  /// write, its key says whether there is one: then nothing is left to store if nobody will `need_reads`.
+  /// How many entries of each kind the position has in the end, once they are set. Where there is room for one of a
+  /// kind, its key says whether there is one: caches hold more iterations without sizes.
   GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes, bool need_reads = true) const {
     if (writes_ == 1 && writes == 0) set_write_key(0, write_key(0) | absent);
-    if (writes_ != 1 || need_reads) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
+    if (writes_ == 1 && !need_reads) return;
+    if (reads_ == 1 && reads == 0) simt::plain_store(row(2), absent);
+    if (writes_ != 1 || reads_ != 1) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
   }
-  /// How many writes there were as of the last set_sizes() with `need_reads`, whatever has been written since.
-  GPUTM_INLINE std::uint32_t last_write_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0))); }
+  /// Whether the entry of this key does, where there is room for one.
+  static GPUTM_INLINE bool counts(std::uint64_t key) { return (key & absent) == 0; }
   /// These two: of positions that have run in this window.
-  GPUTM_INLINE std::uint32_t read_count() const { return static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32); }
+  GPUTM_INLINE std::uint32_t read_count() const {
+    return reads_ == 1 ? counts(simt::plain_load(row(2))) : static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32);
+  }
   GPUTM_INLINE std::uint32_t write_count() const {
-    return writes_ == 1 ? (write_key(0) & absent) == 0 : static_cast<std::uint32_t>(simt::plain_load(row(0)));
+    return writes_ == 1 ? counts(write_key(0)) : static_cast<std::uint32_t>(simt::plain_load(row(0)));
   }
 
   /// Ordered by barriers.
@@ -113,11 +118,19 @@ class loop_log {
   GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
     simt::plain_store(row(2 + i), static_cast<std::uint64_t>(source + 1) << 40 | key);
   }
+  /// The same with no source in a calm pass: one check looks at it, and caches keep data and marks instead.
+  GPUTM_INLINE void set_calm_read(std::uint32_t i, std::uint64_t key) const { simt::streaming_store(row(2 + i), key); }
   /// N of them from `i` on, to be taken apart by who knows how many there are: the loads wait for nothing.
   template <std::size_t N>
   GPUTM_INLINE void fetch_reads(std::uint32_t i, std::uint64_t (&entry)[N]) const {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) entry[k] = i + k < reads_ ? simt::plain_load(row(2 + i + k)) : 0;
+  }
+  /// The same for reads of a calm pass, whose entries are keys.
+  template <std::size_t N>
+  GPUTM_INLINE void fetch_calm_reads(std::uint32_t i, std::uint64_t (&key)[N]) const {
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? simt::streaming_load(row(2 + i + k)) : 0;
   }
   static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) { return entry & 0xffffffffffu; }
   static GPUTM_INLINE std::uint32_t source_of_read(std::uint64_t entry) {

@@ -115,6 +115,16 @@ template <class T>
 GPUTM_LEAF void plain_store(T& word, std::type_identity_t<T> value, GPUTM_HERE) {
   GPUTM_PICK((void)(word = value), host::plain_store(&word, value, at));
 }
+/// The same for a word that is written once and read once, if at all: a GPU's caches give up its line before others.
+/// T: std::uint32_t or std::uint64_t, in global memory.
+template <class T>
+GPUTM_LEAF T streaming_load(const T& word, GPUTM_HERE) {
+  return GPUTM_PICK(__ldcs(&word), host::plain_load(&word, at));
+}
+template <class T>
+GPUTM_LEAF void streaming_store(T& word, std::type_identity_t<T> value, GPUTM_HERE) {
+  GPUTM_PICK(__stcs(&word, value), host::plain_store(&word, value, at));
+}
 
 #if GPUTM_ON_DEVICE
 #undef GPUTM_REF

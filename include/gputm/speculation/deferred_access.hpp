@@ -28,7 +28,8 @@ class deferred_access {
   const bool overlaps_, first_list_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
-  std::uint32_t listed_;  // writes that have nodes, of an earlier run or of this one
+  std::uint32_t listed_;       // writes that have nodes, of an earlier run or of this one
+  const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
   bool late_ = false, crowded_ = false, strayed_ = false;
 
@@ -45,7 +46,8 @@ class deferred_access {
         tag_(w.tag),
         overlaps_(calm && w.pending != 0),
         first_list_(w.list != 0),
-        listed_(listed_before()) {}
+        listed_(listed_before()),
+        known_(repair ? writes_.log().write_count() : 0) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -74,7 +76,10 @@ class deferred_access {
       if (late_) return false;              // it runs again
       source = parts::window_view::memory;  // it will be found out; but what it writes is marked and listed
     }
-    writes_.log().set_read(reads_++, key, source);
+    if constexpr (calm)
+      writes_.log().set_calm_read(reads_++, key);
+    else
+      writes_.log().set_read(reads_++, key, source);
     return true;
   }
   template <class T>
@@ -112,16 +117,16 @@ class deferred_access {
   }
   /// Whether it has written something else than in an earlier run, so that lists are not complete.
   GPUTM_INLINE bool strayed() const { return strayed_; }
-  /// How many writes the log has in the end. Of a repair, before sizes are set: one that came too late for what it
-  /// reads leaves those of the run before it: it runs again, and most likely writes to the same elements.
+  /// How many writes the log has in the end. In a repair, one that came too late for what it reads leaves those of the
+  /// run before it: it runs again, and most likely writes to the same elements.
   GPUTM_INLINE std::uint32_t writes_left(bool committed) const {
-    return committed ? writes_.size() : repair && late_ ? known() : 0;
+    return committed ? writes_.size() : repair && late_ ? known_ : 0;
   }
-  /// Of a repair, before sizes are set and lists are kept: whether the elements that it writes may not be those of the
+  /// Of a repair, before lists are kept: whether the elements that it writes may not be those of the
   /// run before it. Told from nodes; so where lists have just been begun, any write counts as a difference. That must
   /// be so: others have passed over one that came too late, and has no nodes yet.
   GPUTM_INLINE bool differs(bool committed) const {
-    return strayed_ || listed_ != listed_before() || writes_left(committed) != known();
+    return strayed_ || listed_ != listed_before() || writes_left(committed) != known_;
   }
   GPUTM_INLINE std::uint32_t forwarded() const { return forwarded_; }
   GPUTM_INLINE bool crowded() const { return crowded_; }
@@ -152,8 +157,6 @@ class deferred_access {
     if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);
   }
-  /// Of a repair, before sizes are set: how many writes the run before has left in the log.
-  GPUTM_INLINE std::uint32_t known() const { return writes_.log().last_write_count(); }
   /// How many writes have nodes of runs before this one.
   GPUTM_INLINE std::uint32_t listed_before() const { return repair && !first_list_ ? view_.listed(position_) : 0; }
   /// The next write has a node in the list of this element, once.

@@ -82,7 +82,7 @@ class deferred_update : window_thread<Body> {
     const bool overlaps = calm && w_.pending != 0;  // so it has logged no reads
     const bool committed = how == attempt_end::commit;
     bool unmarked = false;
-    if constexpr (repair) {  // before sizes are set: the log still knows what the run before has written
+    if constexpr (repair) {
       unmarked = a.differs(committed);
       a.keep_lists();
     }
@@ -306,7 +306,7 @@ class deferred_update : window_thread<Body> {
       GPUTM_NO_UNROLL
       for (std::uint32_t i = at_once; i < mine; i += at_once) {
         std::uint64_t more[at_once];
-        parts::loop_log(logs, p).fetch_reads(i, more);
+        parts::loop_log(logs, p).fetch_calm_reads(i, more);
         const std::uint32_t other = table.newest_first(more, mine - i);
         newest = newest < other ? other : newest;
       }
@@ -320,17 +320,15 @@ class deferred_update : window_thread<Body> {
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
     for (; p < size; p += at_once * threads) {
-      std::uint64_t key[at_once][1] = {};
-      std::uint32_t count[at_once] = {}, newest[at_once];
+      std::uint64_t key[at_once][1];
+      std::uint32_t newest[at_once];
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k) {
-        if (p + k * threads >= size) continue;
-        const parts::loop_log log(logs, p + k * threads);
-        log.fetch_reads(0, key[k]);
-        count[k] = log.read_count();
+        key[k][0] = parts::loop_log::absent;
+        if (p + k * threads < size) parts::loop_log(logs, p + k * threads).fetch_calm_reads(0, key[k]);
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) newest[k] = table.newest_first(key[k], count[k]);
+      for (unsigned k = 0; k < at_once; ++k) newest[k] = table.newest_first(key[k], parts::loop_log::counts(key[k][0]));
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
         if (table.is_below(newest[k], p + k * threads)) return p + k * threads;
@@ -342,7 +340,7 @@ class deferred_update : window_thread<Body> {
                                                std::uint64_t (&key)[at_once]) {
     if (p >= size) return 0;
     const parts::loop_log log(logs, p);
-    log.fetch_reads(0, key);  // without a source an entry is a key
+    log.fetch_calm_reads(0, key);
     return log.read_count();
   }
   /// What later checks and the commit have to know of a position that has run again, or ended the loop. Where it has

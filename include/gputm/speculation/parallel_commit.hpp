@@ -86,7 +86,7 @@ class parallel_commit {
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
-        if ((key[k] & parts::loop_log::absent) == 0)
+        if (parts::loop_log::counts(key[k]))
           parts::loop_log(env.logs, p + k * threads).write_back(env.regions, 0, key[k], value[k]);
     }
   }
