@@ -101,6 +101,8 @@ TYPED_TEST(atomics, neighbours_are_left_alone) {
     a.fetch_add(1, order::relaxed);
     plain_store(w[1], T(6));
     check(plain_load(w[1]) == 6 && a.exchange(0, order::relaxed) == 6, "plain");
+    streaming_store(w[1], T(6));
+    check(streaming_load(w[1]) == 6 && a.exchange(0, order::relaxed) == 6, "streaming");
   });
   EXPECT_EQ(w[0], T(-1));
   EXPECT_EQ(w[1], T(0));

@@ -50,6 +50,16 @@ TEST_F(races, write_and_write) {
   EXPECT_TRUE(says(first_failure(placed::together, {write, write}), verdict::race, "plain store"));
 }
 
+TEST_F(races, streaming_accesses_are_plain_ones) {
+  const unsigned line = __LINE__ + 1;
+  const auto write = [&] { streaming_store(m.x, 1u); };
+  const auto read = [&] { (void)streaming_load(m.x); };
+  const report r = first_failure(placed::apart, {write, read});
+  EXPECT_TRUE(says(r, verdict::race, "block 0 thread 0: plain store at " + place(__FILE__, line)));
+  EXPECT_TRUE(says(r, verdict::race, "block 1 thread 0: plain load at " + place(__FILE__, line + 1)));
+  EXPECT_OK(first_failure(placed::apart, {read, read}));
+}
+
 TEST_F(races, plain_and_atomic) {
   const auto load = [&] { (void)atomic(m.x).load(acquire); };
   const auto add = [&] { (void)atomic(m.x).fetch_add(1, relaxed); };
