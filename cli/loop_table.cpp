@@ -77,10 +77,12 @@ workloads::any_loop black_scholes(const point& p, std::int64_t n) {
 
 std::vector<setting> colouring_settings() {
   return {text_setting("graph", "rmat", "rmat, grid or a Matrix Market file, which has its own number of vertices"),
-          whole_setting("edges-per-vertex", "8", 1, 1024, "of an RMAT graph")};
+          whole_setting("edges-per-vertex", "8", 1, 1024, "of an RMAT graph"),
+          word_setting("order", {"natural", "random"}, "of the vertices: as they are drawn or in the file, or any")};
 }
 workloads::any_loop colouring(const point& p, std::int64_t n) {
-  return workloads::colouring_problem({n, p.text("graph"), p.whole32("edges-per-vertex"), p.whole("seed")});
+  return workloads::colouring_problem(
+      {n, p.text("graph"), p.whole32("edges-per-vertex"), p.whole("seed"), p.whole("order") != 0});
 }
 
 workloads::any_loop shuffle(const point& p, std::int64_t n) { return workloads::shuffle_problem({n, p.whole("seed")}); }

@@ -8,6 +8,7 @@
 #include "gputm/algorithm/concept.hpp"
 #include "gputm/outcome.hpp"
 #include "gputm/parts/control.hpp"
+#include "gputm/parts/load_each.hpp"
 #include "gputm/parts/words.hpp"
 
 namespace gputm {
@@ -61,15 +62,6 @@ struct pending_fault {
   std::uint64_t a = 0, b = 0;
 };
 
-/// Elements of up to 8 bytes that the algorithm's read-only attempts load at once; 1 without load_some().
-template <class Stm>
-constexpr unsigned loads_at_once_of() {
-  if constexpr (requires { Stm::loads_at_once; }) return Stm::loads_at_once;
-  return 1;
-}
-template <class Stm>
-inline constexpr unsigned loads_at_once = loads_at_once_of<Stm>();
-
 /// One attempt of a body. Stm: the algorithm's transaction. ReadOnly: known when compiling. Result: the
 /// body's result_type. Recorder: sees every access (see history.hpp).
 template <class Stm, bool Opaque, bool ReadOnly, class Result, class Recorder>
@@ -84,13 +76,6 @@ class attempt {
   bool read_only_, failed_ = false;
 
   static constexpr std::uint32_t count_at_most = 1u << 20;
-  /// Elements whose loads overlap: as many as registers allow; few on the host device, which gains nothing by it, so
-  /// that exploration meets the same code in small arrays.
-  template <class T>
-  static constexpr unsigned at_once = sizeof(T) > 32 || loads_at_once<Stm> == 1 ? 1
-                                      : sizeof(T) > 8 || !GPUTM_ON_DEVICE       ? 2
-                                                                                : loads_at_once<Stm>;
-  enum class got : std::uint8_t { all, none, not_tried };
 
  public:
   GPUTM_INLINE attempt(Stm& stm, const region_table& regions, Recorder& recorder, const parts::log_capacity& capacity,
@@ -125,26 +110,10 @@ class attempt {
   template <class Where, class Use>
   GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
-    constexpr unsigned N = at_once<T>;
-    std::uint32_t k = 0;
-    if constexpr (N > 1) {
-      GPUTM_NO_UNROLL
-      for (; read_only_ && k + N <= count; k += N) {
-        T value[N];
-        const got some = load_some(where, k, value);
-        if (some == got::none) return {false};
-        if (some == got::not_tried) break;
-        GPUTM_UNROLL
-        for (unsigned i = 0; i < N; ++i) use(k + i, value[i]);
-      }
-    }
-    GPUTM_NO_UNROLL
-    for (; k < count; ++k) {
-      const auto one = load(where(k));
-      if (!one.ok) return {false};
-      use(k, one.value);
-    }
-    return {true};
+    return parts::load_each<T, parts::loads_at_once<Stm, T>>(
+        count, read_only_, where, use,
+        [this, &where](std::uint32_t k, auto& value) { return load_some(where, k, value); },
+        [this](element<T> e) { return load(e); });
   }
 
   /// Writes an element when the transaction commits. Not ok after a conflict.
@@ -206,11 +175,11 @@ class attempt {
   }
   /// N elements of one array at once; not_tried if load() must say what is wrong with one of them.
   template <class Where, class T, std::size_t N>
-  GPUTM_INLINE got load_some(Where where, std::uint32_t first, T (&value)[N]) {
+  GPUTM_INLINE parts::group_end load_some(Where& where, std::uint32_t first, T (&value)[N]) {
     const auto e = where(first);
     const std::uint32_t region_number = e.handle & 255u;
     if (failed_ || counting() || e.handle >> 8 != regions_.memory || region_number >= max_regions || !stm_.room(N))
-      return got::not_tried;
+      return parts::group_end::not_tried;
     const region& r = regions_.regions[region_number];
     std::uint32_t index[N];
     bool regular = true;
@@ -220,12 +189,12 @@ class attempt {
       index[i] = x.index;
       regular &= (x.handle == e.handle) & (x.index < r.length);
     }
-    if (!regular) return got::not_tried;
+    if (!regular) return parts::group_end::not_tried;
     failed_ = !stm_.load_some(r, index, value);
-    if (failed_) return got::none;
+    if (failed_) return parts::group_end::failed;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) recorder_.read(e.handle, index[i], value[i]);
-    return still_sane(N) ? got::all : got::none;
+    return still_sane(N) ? parts::group_end::loaded : parts::group_end::failed;
   }
   /// After an overflow the body runs on, only to count what it would need; nothing of it takes effect.
   GPUTM_INLINE bool counting() const {

@@ -234,6 +234,56 @@ struct chain {
     return gputm::commit;
   }
 };
+/// Loads elements together, some of them from another array.
+struct together {
+  array<int> a, other;
+  std::uint32_t count, from_other;  ///< from which one on
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    int sum = 0;
+    if (i == bad)
+      GPUTM_TRY(it.load_each(
+          count, [this](std::uint32_t k) { return k < from_other ? a[100 + k] : other[k]; },
+          [&sum](std::uint32_t k, int value) { sum = sum * 2 + static_cast<int>(k) * value; }));
+    GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], i + sum));
+    return gputm::commit;
+  }
+};
+TYPED_TEST(loop_interface, elements_are_loaded_together_in_their_order) {
+  auto a = this->tm.template allocate<int>(300, 1), other = this->tm.template allocate<int>(300, 3);
+  this->config.capacity.reads = 20;
+  for (const std::uint32_t count : {0u, 1u, 2u, 15u, 20u})
+    for (const std::uint32_t from_other : {0u, 1u, 7u, 20u}) {
+      speculate(this->s, this->tm, n, together{a, other, count, from_other}, this->config);
+      int sum = 0;
+      for (std::uint32_t k = 0; k < count; ++k) sum = sum * 2 + static_cast<int>(k) * (k < from_other ? 1 : 3);
+      const auto values = this->tm.read(this->s, a);
+      for (int i = 0; i < n; ++i) ASSERT_EQ(values[static_cast<unsigned>(i)], i == bad ? i + sum : i);
+    }
+}
+TYPED_TEST(loop_interface, elements_loaded_together_that_are_not_there) {
+  auto a = this->tm.template allocate<int>(300, -1), few = this->tm.template allocate<int>(7, 1, "few numbers");
+  memory<TypeParam> second{this->on};
+  auto foreign = second.template allocate<int>(300);
+  require_throws<index_out_of_range>(
+      [&] {
+        speculate(this->s, this->tm, n, together{a, few, 9, 4}, this->config);
+      },
+      {"index 7", "'few numbers'", "iteration 57"});
+  require_throws<invalid_argument>(
+      [&] {
+        speculate(this->s, this->tm, n, together{a, foreign, 9, 4}, this->config);
+      },
+      {"another memory", "iteration 57"});
+  this->config.longest_iteration = 150;
+  require_throws<no_progress>(
+      [&] {
+        speculate(this->s, this->tm, n, together{a, few, 160, 200}, this->config);
+      },
+      {"150 loads and stores", "iteration 57"});
+  const auto values = this->tm.read(this->s, a);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(values[static_cast<unsigned>(i)], i < bad ? i : -1) << "element " << i;
+}
 TYPED_TEST(loop_interface, tags_run_out_over_many_loops) {
   constexpr int length = 90;
   auto a = this->tm.template allocate<int>(length + 1);

@@ -106,6 +106,22 @@ void dense_loops_equal_the_sequential_loop(const venue& v) {
   }
 }
 
+/// Loads of several elements at once, some of which the iteration has written, or a lower one writes.
+template <class E>
+void loads_together_equal_the_sequential_loop(const venue& v) {
+  dice d(v.seed * 49979687 + v.round);
+  for (std::uint64_t k = 0, rounds = v.pick(1u, 150u, 60u); k < rounds; ++k) {
+    loop_shape shape = loop_shape::random(d, v.exploring());
+    shape.together = true;
+    shape.store_share = d.below(3) * 20 + 10;
+    const loop_config config = random_config(d, v, shape);
+    if ((k + v.round) % 4 == 3)
+      one_random_loop<E, struct_of_12>(v, d, shape, config);
+    else
+      one_random_loop<E, std::uint32_t>(v, d, shape, config);
+  }
+}
+
 /// Few dependences in one large window, and addresses that depend on data: what repairs are for.
 template <class E>
 void sparse_loops_equal_the_sequential_loop(const venue& v) {
@@ -124,7 +140,7 @@ void sparse_loops_equal_the_sequential_loop(const venue& v) {
       config.blocks = 1 + d.below(200);
       config.threads = 32 * (1 + d.below(8));
       // else all of a window, on one block perhaps, runs for each iteration that its logs have no room for
-      if (!config.adapt) config.capacity.reads = shape.most_accesses();
+      if (!config.adapt) config.capacity.reads = shape.most_reads();
     }
     config.window = 0;
     config.first_window = static_cast<std::uint32_t>(shape.n);

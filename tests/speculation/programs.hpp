@@ -48,6 +48,8 @@ GPUTM_FN std::uint64_t digest(const T& value) {
 enum class act : std::uint8_t {
   load,
   load_there,
+  load_several,
+  load_several_there,
   store,
   store_there,
   store_if,
@@ -68,6 +70,7 @@ struct program {
   array<std::uint32_t> b;
   const step* steps;
   const std::uint32_t* starts;
+  static constexpr std::uint32_t most_together = 21;  // elements that one step loads
 
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
@@ -80,6 +83,14 @@ struct program {
         case act::load_there: {
           GPUTM_TRY(const T v, it.load(a[s.what == act::load ? s.index : there]));
           x = x * 31 + digest(v);
+          break;
+        }
+        case act::load_several:
+        case act::load_several_there: {
+          const std::uint32_t from = s.what == act::load_several ? s.index : there, apart = 1 + s.index % 3;
+          GPUTM_TRY(it.load_each(
+              1 + s.index % most_together, [&](std::uint32_t j) { return a[(from + j * apart) % a.size()]; },
+              [&x](std::uint32_t j, const T& v) { x = x * 31 + j + digest(v); }));
           break;
         }
         case act::store_if:
@@ -123,6 +134,11 @@ struct model_access {
       if (e.handle == 1) return {b[e.index], true};
     if constexpr (std::is_same_v<V, T>) return {a[e.index], true};
     return {V{}, false};
+  }
+  template <class Where, class Use>
+  GPUTM_FN loaded_each load_each(std::uint32_t count, Where where, Use use) {
+    for (std::uint32_t k = 0; k < count; ++k) use(k, load(where(k)).value);
+    return {true};
   }
   template <class V>
   GPUTM_FN stored store(element<V> e, const std::type_identity_t<V>& v) {
@@ -183,8 +199,10 @@ struct loop_shape {
   std::uint32_t stays = 40;              ///< cancels and breaks happen once in so many times at least
   std::uint32_t row = 0;                 ///< not 0: iterations read and write rows of so many neighbours
   bool in_turn = false;                  ///< of a row: a load and a store in turn; else all loads first
+  bool together = false;                 ///< some loads are of several elements at once
   static constexpr std::uint32_t most_steps = 8;
-  std::uint32_t most_accesses() const { return row != 0 ? row : steps; }
+  std::uint32_t most_writes() const { return row != 0 ? row : steps; }
+  std::uint32_t most_reads() const { return together ? steps * program<std::uint32_t>::most_together : most_writes(); }
 
   static loop_shape random(dice& d, bool small) {
     static constexpr int lengths[] = {0, 1, 2, 3, 31, 32, 33, 64, 97, 150};
@@ -236,6 +254,8 @@ struct loop_shape {
       act what = storing ? act::store : act::load;
       if (there) what = !storing ? act::load_there : d.below(2) ? act::store_there : act::store_if;
       if (other) what = storing ? act::store_other : act::load_other;
+      if (together && what == act::load) what = act::load_several;
+      if (together && what == act::load_there) what = act::load_several_there;
       all.push_back({what, d.below(elements)});
       if (leaves && d.below(6) == 0) all.push_back({d.below(3) ? act::cancel_if : act::break_if, 2 + d.below(stays)});
     }
@@ -300,7 +320,7 @@ inline loop_config random_config(dice& d, const venue& v, const loop_shape& shap
   static constexpr std::uint32_t stretches[] = {1024, 0, 1, 3};
   const launch_config grid = v.shape();
   loop_config c;
-  c.capacity = {.reads = d.below(3) == 0 ? 1 : shape.most_accesses(), .writes = shape.most_accesses()};
+  c.capacity = {.reads = d.below(3) == 0 ? 1 : shape.most_reads(), .writes = shape.most_writes()};
   c.blocks = v.exploring() ? grid.blocks : 1 + d.below(4);
   c.threads = v.exploring() ? grid.threads : 1 + d.below(2) * 31 + d.below(3) * 16;
   c.window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(shape.n) + 1);

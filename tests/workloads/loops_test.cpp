@@ -134,19 +134,39 @@ TEST(shuffle, is_a_permutation) {
   EXPECT_LT(same, 10);
 }
 TEST(colouring, gives_neighbours_different_colours) {
-  for (const std::string& name : {std::string("rmat"), std::string("grid"), chess_board}) {
-    const prepared_loop l(colouring_problem({.iterations = 3000, .graph = name}));
-    const graph& g = std::get<colouring_problem>(l.problem()).graph;
-    std::vector<std::uint32_t> colours(g.vertices());
-    std::memcpy(colours.data(), l.reference().arrays[0].data(), colours.size() * 4);
-    std::uint32_t most = 0;
-    for (std::uint32_t v = 0; v < g.vertices(); ++v) {
-      most = std::max(most, colours[v]);
-      for (std::uint64_t e = g.first[v]; e < g.first[v + 1]; ++e) ASSERT_NE(colours[v], colours[g.earlier[e]]);
+  for (const std::string& name : {std::string("rmat"), std::string("grid"), chess_board})
+    for (const bool random_order : {false, true}) {
+      const prepared_loop l(colouring_problem({.iterations = 3000, .graph = name, .random_order = random_order}));
+      const graph& g = std::get<colouring_problem>(l.problem()).graph;
+      std::vector<std::uint32_t> colours(g.vertices());
+      std::memcpy(colours.data(), l.reference().arrays[0].data(), colours.size() * 4);
+      std::uint32_t most = 0;
+      for (std::uint32_t v = 0; v < g.vertices(); ++v) {
+        most = std::max(most, colours[v]);
+        for (std::uint64_t e = g.first[v]; e < g.first[v + 1]; ++e) ASSERT_NE(colours[v], colours[g.earlier[e]]);
+      }
+      EXPECT_GT(g.earlier.size(), g.vertices());
+      EXPECT_GE(most, name == chess_board ? 7u : 3u);  // a row of a chess board takes eight
     }
-    EXPECT_GT(g.earlier.size(), g.vertices());
-    EXPECT_GE(most, name == chess_board ? 7u : 3u);  // a row of a chess board takes eight
-  }
+}
+/// How many neighbours the vertices of a graph have, in ascending order.
+std::vector<std::uint32_t> degrees(const graph& g) {
+  std::vector<std::uint32_t> all(g.vertices());
+  for (std::uint32_t v = 0; v < g.vertices(); ++v)
+    for (std::uint64_t e = g.first[v]; e < g.first[v + 1]; ++e) {
+      ++all[v];
+      ++all[g.earlier[e]];
+    }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+TEST(colouring, a_random_order_leaves_the_graph_what_it_is) {
+  const colouring_problem natural({.iterations = 2500, .graph = "grid"});
+  const colouring_problem random({.iterations = 2500, .graph = "grid", .random_order = true});
+  const colouring_problem another({.iterations = 2500, .graph = "grid", .seed = 2, .random_order = true});
+  EXPECT_EQ(degrees(random.graph), degrees(natural.graph));
+  EXPECT_NE(random.graph.earlier, natural.graph.earlier);
+  EXPECT_NE(random.graph.earlier, another.graph.earlier);
 }
 TEST(molecular_dynamics, has_the_partners_it_says) {
   for (const double partners : {0.02, 0.5, 2.0}) {

@@ -47,10 +47,10 @@ TYPED_TEST_P(loops_with, a_graph_from_a_file) {
 /// More than 256 neighbours, so more than one pass over them; each vertex depends on all before it.
 TYPED_TEST_P(loops_with, a_complete_graph) {
   colouring_problem p({.iterations = 0});
-  edge_list edges;
+  edge_list list{270, {}};
   for (std::uint32_t a = 0; a < 270; ++a)
-    for (std::uint32_t b = 0; b < a; ++b) edges.emplace_back(a, b);
-  p.graph = graph_of(270, std::move(edges));
+    for (std::uint32_t b = 0; b < a; ++b) list.edges.emplace_back(a, b);
+  p.graph = graph_of(std::move(list));
   p.iterations = 270;
   p.colours.assign(270, 0);
   p.capacity.reads = 540;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loops/graph.hpp"
@@ -18,6 +19,7 @@ struct colouring_options {
   std::string graph = "rmat";          ///< or grid, or a Matrix Market file
   std::uint32_t edges_per_vertex = 8;  ///< of an RMAT graph, drawn; repeated ones count once
   std::uint64_t seed = 1;
+  bool random_order = false;  ///< of vertices; else as they are drawn, or in the file
 };
 
 template <class Arrays>
@@ -31,11 +33,13 @@ struct colouring_body {
   GPUTM_FN outcome operator()(It& it, int i) const {
     for (std::uint32_t base = 0;; base += at_once) {
       std::uint64_t taken[at_once / 64] = {};
-      for (std::uint64_t e = first[i], end = first[i + 1]; e < end; ++e) {
-        GPUTM_TRY(const std::uint32_t c, it.load(colours[earlier[e]]));
-        const std::uint32_t at = c - base;  // a colour below base comes out large
-        if (at < at_once) taken[at / 64] |= std::uint64_t{1} << at % 64;
-      }
+      const std::uint32_t* const neighbours = earlier + first[i];
+      const auto colour_of = [this, neighbours](std::uint32_t k) { return colours[neighbours[k]]; };
+      GPUTM_TRY(it.load_each(static_cast<std::uint32_t>(first[i + 1] - first[i]), colour_of,
+                             [&taken, base](std::uint32_t, std::uint32_t c) {
+                               const std::uint32_t at = c - base;  // a colour below base comes out large
+                               if (at < at_once) taken[at / 64] |= std::uint64_t{1} << at % 64;
+                             }));
       for (std::uint32_t at = 0; at < at_once; ++at) {
         if (taken[at / 64] >> at % 64 & 1) continue;
         GPUTM_TRY(it.store(colours[static_cast<std::uint32_t>(i)], base + at));
@@ -56,7 +60,11 @@ struct colouring_problem : loop_problem {
     const bool drawn = o.graph == "rmat";
     if (drawn || o.graph == "grid")
       check_host_bytes("the graph", static_cast<double>(n) * 24 * (drawn ? o.edges_per_vertex : 4));
-    graph = drawn ? rmat(n, o.edges_per_vertex, o.seed) : o.graph == "grid" ? grid(n) : matrix_market(o.graph).read();
+    edge_list edges = drawn               ? rmat(n, o.edges_per_vertex, o.seed)
+                      : o.graph == "grid" ? grid(n)
+                                          : matrix_market(o.graph).read();
+    if (o.random_order) edges.shuffle_vertices(o.seed);
+    graph = graph_of(std::move(edges));
     iterations = graph.vertices();
     colours.assign(graph.vertices(), 0);
     capacity = {.reads = usual_reads(), .writes = 1};

@@ -1,5 +1,5 @@
 // Graphs: an RMAT graph, a grid, or what a Matrix Market file holds. Each vertex knows its neighbours that come
-// before it in the order of vertices.
+// before it in the order of vertices: that in which they were drawn, or a random one.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -23,16 +24,32 @@ struct graph {
   std::uint32_t vertices() const { return static_cast<std::uint32_t>(first.size() - 1); }
 };
 
-using edge_list = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+struct edge_list {
+  std::uint32_t vertices = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+
+  /// Gives each vertex another's number.
+  void shuffle_vertices(std::uint64_t seed) {
+    std::vector<std::uint32_t> number(vertices);
+    std::iota(number.begin(), number.end(), 0u);
+    generator random(seed, 9);
+    for (std::uint32_t k = vertices; k > 1; --k) std::swap(number[k - 1], number[random.below(k)]);
+    for (auto& [a, b] : edges) {
+      a = number[a];
+      b = number[b];
+    }
+  }
+};
 
 /// Loops and repeated edges are left out.
-inline graph graph_of(std::uint32_t vertices, edge_list edges) {
+inline graph graph_of(edge_list list) {
+  auto& edges = list.edges;
   for (auto& [a, b] : edges)
     if (a < b) std::swap(a, b);
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   graph g;
-  g.first.assign(std::size_t{vertices} + 1, 0);
+  g.first.assign(std::size_t{list.vertices} + 1, 0);
   for (const auto& [a, b] : edges) {
     if (a == b) continue;
     ++g.first[a + 1];
@@ -43,8 +60,9 @@ inline graph graph_of(std::uint32_t vertices, edge_list edges) {
 }
 
 /// Recursive matrix (Chakrabarti, Zhan, Faloutsos: R-MAT, SDM 2004) with the shares of Graph500: 57, 19, 19, 5 percent.
-inline graph rmat(std::uint32_t vertices, std::uint32_t edges_per_vertex, std::uint64_t seed) {
-  edge_list edges;
+inline edge_list rmat(std::uint32_t vertices, std::uint32_t edges_per_vertex, std::uint64_t seed) {
+  edge_list list{vertices, {}};
+  auto& edges = list.edges;
   edges.reserve(std::size_t{vertices} * edges_per_vertex);
   generator random(seed, 8);
   const int levels = vertices > 1 ? std::bit_width(vertices - 1) : 0;
@@ -57,13 +75,14 @@ inline graph rmat(std::uint32_t vertices, std::uint32_t edges_per_vertex, std::u
     }
     if (a < vertices && b < vertices) edges.emplace_back(a, b);
   }
-  return graph_of(vertices, std::move(edges));
+  return list;
 }
 
 /// A square grid, row by row; each vertex has up to eight neighbours.
-inline graph grid(std::uint32_t vertices) {
+inline edge_list grid(std::uint32_t vertices) {
   const auto width = std::max(1u, static_cast<std::uint32_t>(std::sqrt(static_cast<double>(vertices))));
-  edge_list edges;
+  edge_list list{vertices, {}};
+  auto& edges = list.edges;
   edges.reserve(std::size_t{vertices} * 4);
   for (std::uint32_t v = 0; v < vertices; ++v) {
     const std::uint32_t x = v % width;
@@ -73,7 +92,7 @@ inline graph grid(std::uint32_t vertices) {
     if (x > 0) edges.emplace_back(v, v - width - 1);
     if (x + 1 < width) edges.emplace_back(v, v - width + 1);
   }
-  return graph_of(vertices, std::move(edges));
+  return list;
 }
 
 /// A file of the Matrix Market exchange format: a square sparse matrix, whose entries beside the diagonal are edges.
@@ -88,7 +107,7 @@ class matrix_market {
     if (!in_)
       throw invalid_argument("the graph '" + path + "' cannot be read: it is rmat, grid or a Matrix Market file");
   }
-  graph read() {
+  edge_list read() {
     check_header();
     std::string text = next();
     while (text.empty() || text[0] == '%') text = next();
@@ -96,16 +115,16 @@ class matrix_market {
     if (!(std::istringstream(text) >> rows >> columns >> entries)) fail("here are rows, columns and entries");
     if (rows != columns) fail("a graph is a square matrix");
     if (rows > 0x7fffffffu || text.find('-') != std::string::npos) fail("the limit is 2^31 - 1 vertices");
-    edge_list edges;
-    while (edges.size() < entries) {
+    edge_list list{static_cast<std::uint32_t>(rows), {}};
+    while (list.edges.size() < entries) {
       text = next();
       if (text.empty() || text[0] == '%') continue;
       std::uint64_t a = 0, b = 0;
       if (!(std::istringstream(text) >> a >> b) || a == 0 || b == 0 || a > rows || b > rows)
         fail("here are a row and a column from 1 to " + std::to_string(rows));
-      edges.emplace_back(static_cast<std::uint32_t>(a - 1), static_cast<std::uint32_t>(b - 1));
+      list.edges.emplace_back(static_cast<std::uint32_t>(a - 1), static_cast<std::uint32_t>(b - 1));
     }
-    return graph_of(static_cast<std::uint32_t>(rows), std::move(edges));
+    return list;
   }
 
  private:

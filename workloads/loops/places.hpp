@@ -53,6 +53,11 @@ struct host_iteration {
   GPUTM_INLINE loaded<T> load(plain_element<T> e) const {
     return {*e.at, true};
   }
+  template <class Where, class Use>
+  GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) const {
+    for (std::uint32_t k = 0; k < count; ++k) use(k, *where(k).at);
+    return {true};
+  }
   template <class T>
   GPUTM_INLINE stored store(plain_element<T> e, const std::type_identity_t<T>& value) const {
     *e.at = value;

@@ -230,6 +230,12 @@ GPUTM_INLINE T read_element(const region& r, std::uint32_t index) {
   memcpy(static_cast<void*>(&value), w, sizeof value);
   return value;
 }
+/// The same for several: the loads overlap.
+template <class T, std::size_t N>
+GPUTM_INLINE void read_elements(const region& r, const std::uint32_t (&index)[N], T (&value)[N]) {
+  GPUTM_UNROLL
+  for (unsigned i = 0; i < N; ++i) value[i] = read_element<T>(r, index[i]);
+}
 /// Writes one that nobody else accesses in this phase.
 template <class T>
 GPUTM_INLINE void write_element(const region& r, std::uint32_t index, const T& value) {

@@ -35,6 +35,14 @@ class write_buffer {
   GPUTM_INLINE bool perhaps(std::uint64_t key) const {
     return (filter_ & bit(key)) != 0 && (other_filter_ & other_bit(key)) != 0;
   }
+  /// The same for some of the elements of an array.
+  template <std::size_t N>
+  GPUTM_INLINE bool perhaps_any(std::uint32_t region, const std::uint32_t (&index)[N]) const {
+    bool any = false;
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) any |= perhaps(element_key(region, index[i]));
+    return any;
+  }
   /// The entry of the element, or none.
   GPUTM_INLINE std::uint32_t find(std::uint64_t key) const { return perhaps(key) ? log_.find_write(key, size_) : none; }
   template <class T>

@@ -95,6 +95,20 @@ class writer_table : tagged_table<writer_entry> {
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) word[i] = mark[i] ? simt::plain_load(*mark[i]) : 0;
   }
+  /// Whether a position below `p` has marked one of these elements so far. The loads overlap.
+  template <std::size_t N>
+  GPUTM_INLINE bool any_below(const std::uint64_t (&key)[N], std::uint32_t p) const {
+    std::uint32_t* mark[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) mark[i] = find_first(key[i]);
+    std::uint32_t word[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) word[i] = mark[i] ? simt::atomic(*mark[i]).load(order::relaxed) : 0;
+    bool any = false;
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) any |= first_of(word[i]) < p;
+    return any;
+  }
   /// The newest of the marks of first writers of the first `n` elements, all of which have marks of their own; nobody
   /// may be marking.
   template <std::size_t N>

@@ -82,6 +82,39 @@ class deferred_access {
       writes_.log().set_read(reads_++, key, source);
     return true;
   }
+  static constexpr unsigned loads_at_once = 8;
+  /// Of elements that neither this iteration nor a lower one of the window has written so far, and if the log has room.
+  template <class T, std::size_t N>
+  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], T (&out)[N]) {
+    std::uint32_t ranges = 0;
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) ranges |= ranges_.of(number, index[i]);
+    if ((found_.stored & ranges) != 0 && writes_.perhaps_any(number, index)) return false;
+    const bool logged = (logged_ & ranges) != 0;
+    if (overlaps_ && logged) return false;
+    marker_.make();
+    if (first() || !logged) {
+      found_.read_unlogged |= first() ? 0 : ranges;
+      parts::read_elements(r, index, out);
+      return true;
+    }
+    if (writes_.log().read_capacity() - reads_ < N) return false;
+    parts::read_elements(r, index, out);
+    std::uint64_t key[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) key[i] = parts::element_key(number, index[i]);
+    if (eager && view_.table().any_below(key, position_)) return false;
+    found_.read_logged |= ranges;
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      if constexpr (calm)
+        writes_.log().set_calm_read(reads_ + i, key[i]);
+      else
+        writes_.log().set_read(reads_ + i, key[i], parts::window_view::memory);
+    }
+    reads_ += N;
+    return true;
+  }
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);

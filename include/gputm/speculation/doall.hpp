@@ -22,6 +22,12 @@ struct doall : engine_base {
       out = parts::read_element<T>(r, index);
       return true;
     }
+    static constexpr unsigned loads_at_once = 8;
+    template <class T, std::size_t N>
+    GPUTM_INLINE bool load_some(const region& r, std::uint32_t, const std::uint32_t (&index)[N], T (&out)[N]) {
+      parts::read_elements(r, index, out);
+      return true;
+    }
     template <class T>
     GPUTM_INLINE bool store(const region& r, std::uint32_t, std::uint32_t index, const T& value) {
       parts::write_element(r, index, value);

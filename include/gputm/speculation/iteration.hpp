@@ -9,6 +9,7 @@
 #include "gputm/parts/abort_reason.hpp"
 #include "gputm/parts/control.hpp"
 #include "gputm/parts/element_ranges.hpp"
+#include "gputm/parts/load_each.hpp"
 #include "gputm/parts/loop_log.hpp"
 #include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
@@ -28,7 +29,8 @@ enum class attempt_end : std::uint8_t { commit, cancel, failed };
 
 /// Access: how an engine loads and stores: load(region, number, index, out), store(region, number, index, value),
 /// which return false when the attempt must end; overflow(), which log was full; write_limit(), the capacity for
-/// writes.
+/// writes. If it has loads_at_once, load_some(region, number, indices, outs) loads so many elements of one array at
+/// once, or returns false if load() must do it.
 template <class Access>
 class iteration {
   /// counting: the log of writes was full; it runs on, only to count what it would need.
@@ -61,6 +63,16 @@ class iteration {
              (usual ? overflowed(number) : go_astray());  // to count on it would have to know this one
     return out;
   }
+  /// Reads the elements where(0) to where(count - 1), and calls use(k, value) for each, in that order. As many calls of
+  /// load() would do the same; but several elements take the latency of one. Not ok if the attempt is over: some values
+  /// have been used then, so `use` changes only what the body keeps.
+  template <class Where, class Use>
+  GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) {
+    using T = typename decltype(where(std::uint32_t{}))::value_type;
+    return parts::load_each<T, parts::loads_at_once<Access, T>>(
+        count, true, where, use, [this, &where](std::uint32_t k, auto& value) { return load_some(where, k, value); },
+        [this](element<T> e) { return load(e); });
+  }
   /// Writes an element for the iterations after this one.
   template <class T>
   GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) {
@@ -92,6 +104,24 @@ class iteration {
 
  private:
   GPUTM_INLINE bool counting() const { return state_ == progress::counting; }
+  /// N elements of one array at once, if there is nothing special about any.
+  template <class Where, class T, std::size_t N>
+  GPUTM_INLINE parts::group_end load_some(Where& where, std::uint32_t first, T (&value)[N]) {
+    const std::uint32_t handle = where(first).handle, number = number_of(handle);
+    const std::uint32_t length = regions_.regions[number % max_regions].length;
+    bool usual = (state_ == progress::on) & (number < max_regions) & (longest_ - operations_ >= N);
+    std::uint32_t index[N];
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const element<T> e = where(first + i);
+      index[i] = e.index;
+      usual &= (e.handle == handle) & (e.index < length);
+    }
+    if (!usual || !access_.load_some(regions_.regions[number], number, index, value))
+      return parts::group_end::not_tried;
+    operations_ += N;
+    return parts::group_end::loaded;
+  }
   GPUTM_INLINE void note(parts::fault kind, std::uint32_t region, std::uint64_t a, std::uint64_t b) {
     fault_ = {kind, region, a, b};
     simt::keep_in_memory(fault_);  // in registers every access that goes well would carry it along

@@ -24,6 +24,13 @@ class serial_access {
     out = own != writes_.none ? writes_.log().template value<T>(own) : parts::read_element<T>(r, index);
     return true;
   }
+  static constexpr unsigned loads_at_once = 8;
+  template <class T, std::size_t N>
+  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], T (&out)[N]) {
+    if (writes_.perhaps_any(number, index)) return false;
+    parts::read_elements(r, index, out);
+    return true;
+  }
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);
