@@ -78,7 +78,7 @@ workloads::any_loop black_scholes(const point& p, std::int64_t n) {
 std::vector<setting> colouring_settings() {
   return {text_setting("graph", "rmat", "rmat, grid or a Matrix Market file, which has its own number of vertices"),
           whole_setting("edges-per-vertex", "8", 1, 1024, "of an RMAT graph"),
-          word_setting("order", {"natural", "random"}, "of the vertices: as they are drawn or in the file, or any")};
+          word_setting("order", {"natural", "random"}, "of the vertices: as they are drawn or in the file, or random")};
 }
 workloads::any_loop colouring(const point& p, std::int64_t n) {
   return workloads::colouring_problem(

@@ -113,6 +113,13 @@ class Runs(program.Case):
             self.assertEqual(run["iterations"], 64)
             self.assertEqual(run["parameters"]["graph"], CHESS_BOARD)
 
+    def test_the_order_of_vertices(self):
+        natural, random = self.runs("colouring", "--graph", "grid", "--order", "natural,random", "--algorithm", "gpu_tls",
+                                    "--iterations", "400")
+        self.assertEqual([natural["parameters"]["order"], random["parameters"]["order"]], ["natural", "random"])
+        self.assertTrue(natural["identical_to_sequential"] and random["identical_to_sequential"])
+        self.assertGreater(natural["serial"] + natural["rounds"], random["serial"] + random["rounds"])  # a chain
+
     def test_windows_and_repetitions(self):
         runs = self.runs("loop", "--algorithm", "gpu_tls", "--iterations", "1000", "--window", "100,auto", "--repeat", "3")
         self.assertEqual(len(runs), 6)

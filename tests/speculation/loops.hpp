@@ -106,15 +106,21 @@ void dense_loops_equal_the_sequential_loop(const venue& v) {
   }
 }
 
-/// Loads of several elements at once, some of which the iteration has written, or a lower one writes.
+/// Loads of several elements at once, some of which the iteration has written, or a lower one writes. One time in three
+/// of rows: in most of their windows nobody reads what others write, so that these overlap.
 template <class E>
 void loads_together_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 49979687 + v.round);
   for (std::uint64_t k = 0, rounds = v.pick(1u, 150u, 60u); k < rounds; ++k) {
-    loop_shape shape = loop_shape::random(d, v.exploring());
+    const bool rows = d.below(3) == 0;
+    loop_shape shape = rows ? loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100u, 500u)))
+                            : loop_shape::random(d, v.exploring());
     shape.together = true;
-    shape.store_share = d.below(3) * 20 + 10;
-    const loop_config config = random_config(d, v, shape);
+    shape.in_turn = false;
+    if (!rows) shape.store_share = d.below(3) * 20 + 10;
+    loop_config config = random_config(d, v, shape);
+    if (rows && d.below(2) == 0) config.window = 1 + static_cast<std::uint32_t>(shape.n) / 4;  // several
+    if (rows && v.how == mode::gpu && !config.adapt) config.window = 1 + d.below(64);          // as for rows above
     if ((k + v.round) % 4 == 3)
       one_random_loop<E, struct_of_12>(v, d, shape, config);
     else

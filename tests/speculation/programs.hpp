@@ -60,7 +60,8 @@ enum class act : std::uint8_t {
 };
 struct step {
   act what;
-  std::uint32_t index;  ///< of the element; to leave: one chance in so many
+  std::uint32_t index;                    ///< of the element; to leave: one chance in so many
+  std::uint32_t count = 1, distance = 1;  ///< of several elements
 };
 
 /// The body. `there`: an address that depends on what has been loaded; so does whether store_if stores.
@@ -70,7 +71,6 @@ struct program {
   array<std::uint32_t> b;
   const step* steps;
   const std::uint32_t* starts;
-  static constexpr std::uint32_t most_together = 21;  // elements that one step loads
 
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
@@ -87,9 +87,9 @@ struct program {
         }
         case act::load_several:
         case act::load_several_there: {
-          const std::uint32_t from = s.what == act::load_several ? s.index : there, apart = 1 + s.index % 3;
+          const std::uint32_t from = s.what == act::load_several ? s.index : there;
           GPUTM_TRY(it.load_each(
-              1 + s.index % most_together, [&](std::uint32_t j) { return a[(from + j * apart) % a.size()]; },
+              s.count, [&](std::uint32_t j) { return a[(from + j * s.distance) % a.size()]; },
               [&x](std::uint32_t j, const T& v) { x = x * 31 + j + digest(v); }));
           break;
         }
@@ -200,9 +200,9 @@ struct loop_shape {
   std::uint32_t row = 0;                 ///< not 0: iterations read and write rows of so many neighbours
   bool in_turn = false;                  ///< of a row: a load and a store in turn; else all loads first
   bool together = false;                 ///< some loads are of several elements at once
-  static constexpr std::uint32_t most_steps = 8;
+  static constexpr std::uint32_t most_steps = 8, most_together = 21;
   std::uint32_t most_writes() const { return row != 0 ? row : steps; }
-  std::uint32_t most_reads() const { return together ? steps * program<std::uint32_t>::most_together : most_writes(); }
+  std::uint32_t most_reads() const { return together && row == 0 ? steps * most_together : most_writes(); }
 
   static loop_shape random(dice& d, bool small) {
     static constexpr int lengths[] = {0, 1, 2, 3, 31, 32, 33, 64, 97, 150};
@@ -236,7 +236,8 @@ struct loop_shape {
     const std::uint32_t written = half + row * (now_and_then() ? d.below(i + 1) : i);
     const std::uint32_t length = now_and_then() ? d.below(row + 1) : row;
     std::vector<step> all;
-    for (std::uint32_t k = 0; k < row; ++k) {
+    if (together) all.push_back({act::load_several, read, row});
+    for (std::uint32_t k = 0; k < row && !together; ++k) {
       all.push_back({act::load, read + k});
       if (in_turn && k < length) all.push_back({act::store, written + k});
     }
@@ -254,9 +255,10 @@ struct loop_shape {
       act what = storing ? act::store : act::load;
       if (there) what = !storing ? act::load_there : d.below(2) ? act::store_there : act::store_if;
       if (other) what = storing ? act::store_other : act::load_other;
-      if (together && what == act::load) what = act::load_several;
-      if (together && what == act::load_there) what = act::load_several_there;
       all.push_back({what, d.below(elements)});
+      if (together && (what == act::load || what == act::load_there))
+        all.back() = {what == act::load ? act::load_several : act::load_several_there, all.back().index,
+                      1 + d.below(most_together), 1 + d.below(3)};
       if (leaves && d.below(6) == 0) all.push_back({d.below(3) ? act::cancel_if : act::break_if, 2 + d.below(stays)});
     }
     return all;
@@ -321,6 +323,7 @@ inline loop_config random_config(dice& d, const venue& v, const loop_shape& shap
   const launch_config grid = v.shape();
   loop_config c;
   c.capacity = {.reads = d.below(3) == 0 ? 1 : shape.most_reads(), .writes = shape.most_writes()};
+  if (shape.together && d.below(2) == 0) c.capacity.reads = 1 + d.below(8);  // which groups of loads fill
   c.blocks = v.exploring() ? grid.blocks : 1 + d.below(4);
   c.threads = v.exploring() ? grid.threads : 1 + d.below(2) * 31 + d.below(3) * 16;
   c.window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(shape.n) + 1);

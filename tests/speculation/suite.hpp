@@ -73,7 +73,7 @@ inline void on_gpu(void (*property)(const venue&)) {
 #define GPUTM_LOOP_ENGINE(engine)                                                     \
   GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 20000)          \
   GPUTM_LOOP_PROPERTY(engine, dense_loops_equal_the_sequential_loop, 20000)           \
-  GPUTM_LOOP_PROPERTY(engine, loads_together_equal_the_sequential_loop, 5000)         \
+  GPUTM_LOOP_PROPERTY(engine, loads_together_equal_the_sequential_loop, 20000)        \
   GPUTM_LOOP_PROPERTY(engine, sparse_loops_equal_the_sequential_loop, 20000)          \
   GPUTM_LOOP_PROPERTY(engine, rows_equal_the_sequential_loop, 10000)                  \
   GPUTM_LOOP_PROPERTY(engine, loops_in_turn_equal_the_sequential_loops, 5000)         \

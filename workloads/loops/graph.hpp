@@ -1,5 +1,5 @@
 // Graphs: an RMAT graph, a grid, or what a Matrix Market file holds. Each vertex knows its neighbours that come
-// before it in the order of vertices: that in which they were drawn, or a random one.
+// before it in the order of vertices: as they were drawn or are in the file, or a random one.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct edge_list {
   std::uint32_t vertices = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
 
-  /// Gives each vertex another's number.
+  /// Permutes the vertices' numbers.
   void shuffle_vertices(std::uint64_t seed) {
     std::vector<std::uint32_t> number(vertices);
     std::iota(number.begin(), number.end(), 0u);

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "gputm/outcome.hpp"
 #include "gputm/simt/config.hpp"
 
 namespace gputm::parts {
@@ -29,36 +28,33 @@ inline constexpr unsigned loads_at_once = loads_at_once_of<Loader>() == 1 || siz
                                                                               : loads_at_once_of<Loader>();
 
 /// Calls use(k, value) for the elements where(0) to where(count - 1), in that order. T: their type; N: loads at once,
-/// tried if `together`. load_some(k, values) loads N elements from k on; load(element) is the single one.
-template <class T, unsigned N, class Where, class Use, class LoadSome, class Load>
-GPUTM_INLINE loaded_each load_each(std::uint32_t count, bool together, Where& where, Use& use,
-                                   const LoadSome& load_some, const Load& load) {
+/// tried if `together`. load_some(k, values) loads N elements from k on; load(element) is the single one. Again: groups
+/// are tried again behind one that was not; else single loads do the rest. False if the attempt is over.
+template <class T, unsigned N, bool Again, class Where, class Use, class LoadSome, class Load>
+GPUTM_INLINE bool load_each(std::uint32_t count, bool together, Where& where, Use& use, const LoadSome& load_some,
+                            const Load& load) {
   std::uint32_t k = 0;
-  GPUTM_NO_UNROLL
-  while (k < count) {
-    std::uint32_t end = count;  // of the single loads that follow
+  do {
     if constexpr (N > 1) {
-      if (together && count - k >= N) {
+      GPUTM_NO_UNROLL
+      for (; together && count - k >= N; k += N) {
         T value[N];
         const group_end some = load_some(k, value);
-        if (some == group_end::failed) return {false};
-        if (some == group_end::loaded) {
-          GPUTM_UNROLL
-          for (unsigned i = 0; i < N; ++i) use(k + i, value[i]);
-          k += N;
-          continue;
-        }
-        end = k + N;
+        if (some == group_end::failed) return false;
+        if (some == group_end::not_tried) break;
+        GPUTM_UNROLL
+        for (unsigned i = 0; i < N; ++i) use(k + i, value[i]);
       }
     }
+    const std::uint32_t end = Again && count - k >= N ? k + N : count;
     GPUTM_NO_UNROLL
     for (; k < end; ++k) {
-      const loaded<T> one = load(where(k));
-      if (!one.ok) return {false};
+      const auto one = load(where(k));
+      if (!one.ok) return false;
       use(k, one.value);
     }
-  }
-  return {true};
+  } while (Again && k < count);
+  return true;
 }
 
 }  // namespace gputm::parts

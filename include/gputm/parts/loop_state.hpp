@@ -56,7 +56,7 @@ struct loop_window {
   std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
   std::uint32_t several = 0;      ///< some element has several writers
   std::uint32_t clear_table = 0;  ///< before it begins
-  std::uint32_t wary = 0;         ///< windows for which violations are likely: each load looks for lower writers, and
+  std::uint32_t wary = 0;         ///< windows for which violations are likely: single loads look for lower writers, and
                                   ///< all writers of an element are listed
   std::uint32_t list = 0;         ///< it has become wary: those that do not run again list their writes
   std::uint32_t over = 0;         ///< there is none

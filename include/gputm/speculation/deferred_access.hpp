@@ -12,9 +12,9 @@ namespace gputm::speculation {
 /// are likely; or a repair of those in violation. Each has code of its own.
 enum class pass : std::uint8_t { calm, wary, repair };
 
-/// Options::eager_check: look for lower writers at each load already, in a window that is wary. Options::forwarding:
-/// take the value of one that this block has finished. Both are hints: the check that follows decides. Options::repair:
-/// in a repair, take the value of the last lower writer.
+/// Options::eager_check: look for lower writers at each single load already, in a window that is wary.
+/// Options::forwarding: take the value of one that this block has finished. Both are hints: the check that follows
+/// decides. Options::repair: in a repair, take the value of the last lower writer.
 template <class Options, pass Kind>
 class deferred_access {
   static constexpr bool calm = Kind == pass::calm, repair = Kind == pass::repair;
@@ -83,7 +83,8 @@ class deferred_access {
     return true;
   }
   static constexpr unsigned loads_at_once = 8;
-  /// Of elements that neither this iteration nor a lower one of the window has written so far, and if the log has room.
+  /// Of elements that this iteration has not written, nor, in a repair, a lower one of the window; if the log has room,
+  /// and the window does not overlap commits of what it would log.
   template <class T, std::size_t N>
   GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], T (&out)[N]) {
     std::uint32_t ranges = 0;
@@ -103,7 +104,8 @@ class deferred_access {
     std::uint64_t key[N];
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) key[i] = parts::element_key(number, index[i]);
-    if (eager && view_.table().any_below(key, position_)) return false;
+    // a first pass rarely finds a value that is there already, and looking for it takes as long as loading
+    if (repair && view_.table().any_below(key, position_)) return false;
     found_.read_logged |= ranges;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {

@@ -30,7 +30,7 @@ enum class attempt_end : std::uint8_t { commit, cancel, failed };
 /// Access: how an engine loads and stores: load(region, number, index, out), store(region, number, index, value),
 /// which return false when the attempt must end; overflow(), which log was full; write_limit(), the capacity for
 /// writes. If it has loads_at_once, load_some(region, number, indices, outs) loads so many elements of one array at
-/// once, or returns false if load() must do it.
+/// once, or fewer if they are large; or it returns false if load() must do it.
 template <class Access>
 class iteration {
   /// counting: the log of writes was full; it runs on, only to count what it would need.
@@ -64,14 +64,15 @@ class iteration {
     return out;
   }
   /// Reads the elements where(0) to where(count - 1), and calls use(k, value) for each, in that order. As many calls of
-  /// load() would do the same; but several elements take the latency of one. Not ok if the attempt is over: some values
-  /// have been used then, so `use` changes only what the body keeps.
+  /// load() would do the same; but several elements take the latency of one. So `where`, which may be asked several
+  /// times, goes by k alone, not by what `use` has got, and `use` stores to none of them. Not ok if the attempt is
+  /// over: some values have been used then, so `use` changes only what the body keeps.
   template <class Where, class Use>
   GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
-    return parts::load_each<T, parts::loads_at_once<Access, T>>(
+    return {parts::load_each<T, parts::loads_at_once<Access, T>, true>(
         count, true, where, use, [this, &where](std::uint32_t k, auto& value) { return load_some(where, k, value); },
-        [this](element<T> e) { return load(e); });
+        [this](element<T> e) { return load(e); })};
   }
   /// Writes an element for the iterations after this one.
   template <class T>
@@ -109,7 +110,7 @@ class iteration {
   GPUTM_INLINE parts::group_end load_some(Where& where, std::uint32_t first, T (&value)[N]) {
     const std::uint32_t handle = where(first).handle, number = number_of(handle);
     const std::uint32_t length = regions_.regions[number % max_regions].length;
-    bool usual = (state_ == progress::on) & (number < max_regions) & (longest_ - operations_ >= N);
+    bool usual = number < max_regions;
     std::uint32_t index[N];
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
@@ -117,6 +118,7 @@ class iteration {
       index[i] = e.index;
       usual &= (e.handle == handle) & (e.index < length);
     }
+    usual &= (state_ == progress::on) & (std::uint64_t{operations_} + N <= longest_);  // `where` may have loaded, too
     if (!usual || !access_.load_some(regions_.regions[number], number, index, value))
       return parts::group_end::not_tried;
     operations_ += N;
