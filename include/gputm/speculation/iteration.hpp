@@ -70,9 +70,10 @@ class iteration {
   template <class Where, class Use>
   GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
-    return {parts::load_each<T, parts::loads_at_once<Access, T>, true>(
+    const bool ok = parts::load_each<T, parts::loads_at_once<Access, T>, true>(
         count, true, where, use, [this, &where](std::uint32_t k, auto& value) { return load_some(where, k, value); },
-        [this](element<T> e) { return load(e); })};
+        [this](element<T> e) { return load(e); });
+    return loaded_each{ok};
   }
   /// Writes an element for the iterations after this one.
   template <class T>
