@@ -68,8 +68,9 @@ struct loop_sizes {
   parts::loop_log_space logs;
   parts::table_space table;  ///< without memory
   parts::element_ranges ranges;
-  std::uint64_t table_bytes = 0;  ///< that it needs, its lists' heads from heads_at on
+  std::uint64_t table_bytes = 0;  ///< that it needs: marks, its lists' heads, and a word for each position
   std::uint64_t heads_at = 0;
+  std::uint64_t contested_at = 0;
   std::uint64_t log_bytes = 0;  ///< that the logs need, the lists' links from links_at on
   std::uint64_t links_at = 0;
   std::uint32_t memory = 0;  ///< its number
@@ -110,6 +111,7 @@ class loop_workspace {
     sizes_.table.past = reinterpret_cast<parts::loop_past*>(table);
     sizes_.table.base = table + line;
     sizes_.table.heads = reinterpret_cast<std::uint64_t*>(table + line + sizes_.heads_at);
+    sizes_.table.contested = reinterpret_cast<std::uint32_t*>(table + line + sizes_.contested_at);
     logs_ = buffer(device_, sizes_.log_bytes);
     sizes_.logs.base = logs_.template as<std::uint64_t>();
     sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);

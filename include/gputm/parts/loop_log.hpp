@@ -126,11 +126,13 @@ class loop_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) entry[k] = i + k < reads_ ? simt::plain_load(row(2 + i + k)) : 0;
   }
-  /// The same for reads of a calm pass, whose entries are keys.
+  /// A read of a calm pass, whose entry is the key.
+  GPUTM_INLINE std::uint64_t calm_read(std::uint32_t i) const { return simt::streaming_load(row(2 + i)); }
+  /// Several of them.
   template <std::size_t N>
   GPUTM_INLINE void fetch_calm_reads(std::uint32_t i, std::uint64_t (&key)[N]) const {
     GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? simt::streaming_load(row(2 + i + k)) : 0;
+    for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? calm_read(i + k) : 0;
   }
   static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) { return entry & 0xffffffffffu; }
   static GPUTM_INLINE std::uint32_t source_of_read(std::uint64_t entry) {
@@ -140,6 +142,8 @@ class loop_log {
     simt::plain_store(row(2 + reads_ + i), key);
   }
   GPUTM_INLINE std::uint64_t write_key(std::uint32_t i) const { return simt::plain_load(row(2 + reads_ + i)); }
+  /// Entry `i`, of this key, is not to be written back.
+  GPUTM_INLINE void drop_write(std::uint32_t i, std::uint64_t key) const { set_write_key(i, key | absent); }
   /// The entry of the element among the first `size`, or none; latencies overlap.
   GPUTM_INLINE std::uint32_t find_write(std::uint64_t key, std::uint32_t size) const {
     constexpr std::uint32_t at_once = 4;
@@ -160,14 +164,18 @@ class loop_log {
     for (unsigned k = 0; k < N; ++k) key[k] = write_key(i + k < size ? i + k : i);
   }
 
+  /// The keys of N writes from `i` on: the loads wait for nothing.
+  template <std::size_t N>
+  GPUTM_INLINE void fetch_write_keys(std::uint32_t i, std::uint64_t (&key)[N]) const {
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < N; ++k) key[k] = i + k < writes_ ? write_key(i + k) : 0;
+  }
   /// N writes from `i` on, and the first words of their values: the loads wait for nothing.
   template <std::size_t N>
   GPUTM_INLINE void fetch_writes(std::uint32_t i, std::uint64_t (&key)[N], std::uint64_t (&value)[N]) const {
+    fetch_write_keys(i, key);
     GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) {
-      key[k] = i + k < writes_ ? write_key(i + k) : 0;
-      value[k] = i + k < writes_ ? first_word(i + k) : 0;
-    }
+    for (unsigned k = 0; k < N; ++k) value[k] = i + k < writes_ ? first_word(i + k) : 0;
   }
 
   /// Of entry i's value.

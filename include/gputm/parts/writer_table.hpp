@@ -56,12 +56,17 @@ class writer_table : tagged_table<writer_entry> {
     m.before = simt::atomic(*m.first).fetch_max(word_of_first(m.position), order::relaxed);
   }
   /// Counts last writers where a position has found another one; most elements of a loop have one writer, and so one
-  /// mark. Who marks second finds the first, or one lower than it that has found it and counted it. Whether another
-  /// position had marked the element before: never if there_was_none().
+  /// mark. Who marks second finds the first, or one lower than it that has found it and counted it. Both positions are
+  /// contested from then on: so is each writer of an element with several, since all but the first one to mark it find
+  /// another, and the second one finds the first. Whether another position had marked the element before: never if
+  /// there_was_none().
   GPUTM_INLINE bool settle(const marking& made) const {
     const std::uint32_t p = made.position, other = first_of(made.before);
     if (other == none || other == p) return false;
     simt::atomic(last_of(made.first)).fetch_max(tag_ << position_bits | (other > p ? other : p), order::relaxed);
+    // relaxed: the commit looks at them, behind a barrier
+    simt::atomic(space_->contested[p]).store(tag_, order::relaxed);
+    simt::atomic(space_->contested[other]).store(tag_, order::relaxed);
     return true;
   }
   GPUTM_INLINE bool there_was_none(const marking& made) const { return made.before >> position_bits != tag_; }
@@ -78,6 +83,8 @@ class writer_table : tagged_table<writer_entry> {
     const std::uint64_t* h = head(key);
     return h ? node_of(simt::atomic(*h).load(order::relaxed)) : no_node;
   }
+  /// Whether an element that the position has marked may have other writers. Nobody may be marking.
+  GPUTM_INLINE bool is_contested(std::uint32_t p) const { return simt::plain_load(space_->contested[p]) == tag_; }
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {
     if (std::uint32_t* const first = find_first(key))
@@ -121,6 +128,11 @@ class writer_table : tagged_table<writer_entry> {
     for (unsigned i = 0; i < N; ++i) newest = newest < word[i] ? word[i] : newest;
     return newest;
   }
+  /// The same for one element, if it is asked for, and for what is known of others.
+  GPUTM_INLINE void note_newest(std::uint64_t key, bool asked, std::uint32_t& newest) const {
+    const std::uint32_t word = asked ? simt::plain_load(*own_first(key)) : 0;
+    newest = newest < word ? word : newest;
+  }
   /// Whether it says that a position below `p` writes one of the elements: marks of windows before are lower.
   GPUTM_INLINE bool is_below(std::uint32_t newest, std::uint32_t p) const { return newest > word_of_first(p); }
   /// Whether every element has marks of its own.
@@ -136,8 +148,8 @@ class writer_table : tagged_table<writer_entry> {
     const std::uint32_t word = simt::atomic(last_of(first)).load(order::relaxed);
     return word >> position_bits == tag_ ? word & (positions - 1) : position_in(first);
   }
-  /// Whether `p`, which writes them, is the last writer of the first `n` elements: of those marked, or of those marked
-  /// again. Nobody may be marking.
+  /// Whether `p`, which writes them, is the last writer of the first `n` elements: of those marked, or of those that
+  /// contested positions have marked again. Nobody may be marking.
   template <std::size_t N>
   GPUTM_INLINE void are_last_writers(const std::uint64_t (&key)[N], std::uint32_t n, std::uint32_t p, bool again,
                                      bool (&is)[N]) const {
@@ -161,6 +173,8 @@ class writer_table : tagged_table<writer_entry> {
       simt::atomic(first_marks()[k]).store(0, order::relaxed);
       simt::atomic(last_of(first_marks() + k)).store(0, order::relaxed);
     }
+    for (std::uint32_t p = simt::grid_thread_rank(); p < space_->positions; p += simt::grid_threads())
+      simt::atomic(space_->contested[p]).store(0, order::relaxed);
   }
 
  private:

@@ -314,21 +314,35 @@ class deferred_update : window_thread<Body> {
     }
     return p;
   }
-  /// The same where logs have room for one read: latencies of several positions overlap.
-  static GPUTM_NOINLINE std::uint32_t check_single_reads(parts::loop_log_space logs, parts::writer_table table,
-                                                         std::uint32_t p, std::uint32_t size) {
+  /// The same where threads have several positions: it looks at one read of each of some, then at the next one, and
+  /// fewer latencies follow one another.
+  static GPUTM_NOINLINE std::uint32_t check_calmly_in_rows(parts::loop_log_space logs, parts::writer_table table,
+                                                           std::uint32_t p, std::uint32_t size) {
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
     for (; p < size; p += at_once * threads) {
-      std::uint64_t key[at_once][1];
-      std::uint32_t newest[at_once];
+      std::uint64_t key[at_once] = {};
+      std::uint32_t count[at_once] = {}, newest[at_once] = {}, most = 0;
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k) {
-        key[k][0] = parts::loop_log::absent;
-        if (p + k * threads < size) parts::loop_log(logs, p + k * threads).fetch_calm_reads(0, key[k]);
+        if (p + k * threads >= size) continue;
+        const parts::loop_log log(logs, p + k * threads);
+        key[k] = log.calm_read(0);
+        count[k] = logs.reads == 1 ? parts::loop_log::counts(key[k]) : log.read_count();
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) newest[k] = table.newest_first(key[k], parts::loop_log::counts(key[k][0]));
+      for (unsigned k = 0; k < at_once; ++k) most = most < count[k] ? count[k] : most;
+      GPUTM_NO_UNROLL
+      for (std::uint32_t i = 0; i < most; ++i) {
+        std::uint64_t next[at_once];
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < at_once; ++k)
+          next[k] = i + 1 < count[k] ? parts::loop_log(logs, p + k * threads).calm_read(i + 1) : 0;
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < at_once; ++k) table.note_newest(key[k], i < count[k], newest[k]);
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < at_once; ++k) key[k] = next[k];
+      }
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
         if (table.is_below(newest[k], p + k * threads)) return p + k * threads;
@@ -357,8 +371,9 @@ class deferred_update : window_thread<Body> {
     const parts::loop_findings found = parts::found_in(*env_.state);
     std::uint32_t first = first_turn();
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
-      const std::uint32_t p = env_.logs.reads == 1 ? check_single_reads(env_.logs, table_, position(0), w_.size)
-                                                   : check_calmly(env_.logs, table_, position(0), w_.size);
+      const std::uint32_t p = w_.size > simt::grid_threads()
+                                  ? check_calmly_in_rows(env_.logs, table_, position(0), w_.size)
+                                  : check_calmly(env_.logs, table_, position(0), w_.size);
       first = turn_of(p);
     } else if (position(first) < w_.from) {
       ++first;
@@ -372,6 +387,7 @@ class deferred_update : window_thread<Body> {
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
     those.due = {};
     std::uint32_t dirty = 0, then = look.next(first);
+    if (position(then) >= w_.size) return;
     marks_of now = fetch_marks(fetch_reads(position(then)));
     then = look.next(then + 1);
     reads_of next = fetch_reads(position(then));

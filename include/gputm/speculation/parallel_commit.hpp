@@ -12,7 +12,7 @@
 namespace gputm::speculation {
 
 class parallel_commit {
-  static constexpr std::uint32_t at_once = 4;  // entries whose latencies overlap
+  static constexpr std::uint32_t at_once = 4, wide = 8;  // entries whose latencies overlap
 
   /// What the write-back of a position starts from, fetched while the one before it is written: latencies bound this.
   struct writes_of {
@@ -30,16 +30,17 @@ class parallel_commit {
 
   /// Few enough writes of a position for their warp to go through them while its caches hold the lines of all.
   static constexpr std::uint32_t most_together = 16;
+  static GPUTM_INLINE std::uint64_t element(std::uint64_t key) { return key & ~parts::loop_log::absent; }
   /// Whether it looks as if each position of this warp has written a row of neighbours, all equally long; the same
   /// answer on all lanes. If the keys lie in another order behind the first two, that costs time only.
   static GPUTM_INLINE bool in_rows(const writes_of& mine) {
     const std::uint32_t count = simt::shfl(simt::full_mask, mine.count, 0);
-    const bool row = count > 1 && count <= most_together && mine.key[1] == mine.key[0] + 1;
+    const bool row = count > 1 && count <= most_together && element(mine.key[1]) == element(mine.key[0]) + 1;
     return simt::all(simt::full_mask, row && mine.count == count);
   }
-  /// The warp writes `count` entries of each of its positions back, which begin at `first`, and no element has several
-  /// writers. The lanes take one position's entries after another's, so that what they write together lies side by
-  /// side; if each one wrote its own position's, they would be `count` elements apart.
+  /// The warp writes `count` entries of each of its positions back, which begin at `first`. The lanes take one
+  /// position's entries after another's, so that what they write together lies side by side; if each one wrote its own
+  /// position's, they would be `count` elements apart.
   static GPUTM_INLINE void write_rows(const loop_environment& env, std::uint32_t first, std::uint32_t count) {
     const std::uint32_t lanes = simt::warp_width(), all = lanes * count;
     std::uint32_t p = first + simt::lane() / count, i = simt::lane() % count;
@@ -64,13 +65,13 @@ class parallel_commit {
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
-        if (e + k * lanes < all)
+        if (e + k * lanes < all && parts::loop_log::counts(key[k]))
           parts::loop_log(env.logs, position[k]).write_back(env.regions, entry[k], key[k], value[k]);
     }
   }
 
-  /// Writes back where logs have room for one write a position, and no element has several writers: latencies of
-  /// several positions overlap. Apart: beside the rest, bodies would have fewer registers.
+  /// Writes back where logs have room for one write a position: latencies of several positions overlap. Apart: beside
+  /// the rest, bodies would have fewer registers.
   static GPUTM_NOINLINE void write_single_entries(const loop_environment& env, std::uint32_t end) {
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
@@ -91,19 +92,16 @@ class parallel_commit {
     }
   }
 
-  /// Writes those entries of a position back that select(keys, how many, which) picks.
-  template <class Select>
-  static GPUTM_INLINE void write_position(const loop_environment& env, std::uint32_t p, writes_of mine,
-                                          const Select& select) {
+  /// Writes the entries of a position back.
+  static GPUTM_INLINE void write_position(const loop_environment& env, std::uint32_t p, writes_of mine) {
     const parts::loop_log log(env.logs, p);
     GPUTM_NO_UNROLL
     for (std::uint32_t i = 0; i < mine.count; i += at_once) {
       if (i != 0) log.fetch_writes(i, mine.key, mine.value);
-      bool picked[at_once] = {};
-      select(mine.key, mine.count - i, picked);
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
-        if (i + k < mine.count && picked[k]) log.write_back(env.regions, i + k, mine.key[k], mine.value[k]);
+        if (i + k < mine.count && parts::loop_log::counts(mine.key[k]))
+          log.write_back(env.regions, i + k, mine.key[k], mine.value[k]);
     }
   }
   /// As write_single_entries, where there is room for several.
@@ -121,9 +119,7 @@ class parallel_commit {
         write_rows(env, first, mine.count);
         continue;
       }
-      write_position(env, p, mine, [](const std::uint64_t(&)[at_once], std::uint32_t, bool(&picked)[at_once]) {
-        for (bool& each : picked) each = true;
-      });
+      write_position(env, p, mine);
     }
   }
 
@@ -132,8 +128,8 @@ class parallel_commit {
   /// position p on the thread of rank p modulo the number of threads.
   static constexpr bool is_local = true;
 
-  /// Writes back, of the positions below `end`, those that this warp has executed; no element has several writers. The
-  /// lanes of a warp call it together.
+  /// Writes back, of the positions below `end`, those that this warp has executed; no element has several writers whose
+  /// entries count. The lanes of a warp call it together.
   static GPUTM_INLINE void write_back(const loop_environment& env, std::uint32_t end) {
     if (env.logs.writes == 1)
       write_single_entries(env, end);
@@ -145,29 +141,82 @@ class parallel_commit {
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
                                const parts::writer_table& table, const parts::position_set* mine,
                                parts::grid_barrier& barrier) const {
-    const bool alone = w.commits == 1, again = !w.all_commit;
-    if (alone || !w.several) return write_back(env, w.commits);
-    const auto position = [](std::uint32_t turn) { return parts::position_set::position(turn); };
-    const parts::position_set writers = mine ? *mine : parts::position_set::all();
-    if (again) {  // the last writer may be among those that do not commit
-      GPUTM_NO_UNROLL
-      for (std::uint32_t turn = writers.next(0), p; (p = position(turn)) < w.commits; turn = writers.next(turn + 1)) {
-        const parts::loop_log log(env.logs, p);
-        for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
+    const bool several = w.several && w.commits != 1;
+    if (several) leave_to_last_writers(env, w, table, barrier);
+    if (several && w.wary != 0 && mine)
+      write_those(env, w.commits, *mine);
+    else
+      write_back(env, w.commits);
+  }
+
+ private:
+  /// This thread's positions below `end` that write elements with other writers, of the first turns of a set; loads
+  /// overlap.
+  static GPUTM_INLINE parts::position_set contested(const parts::writer_table& table, std::uint32_t end) {
+    parts::position_set found;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t turn = 0; turn < parts::position_set::turns; turn += at_once) {
+      if (parts::position_set::position(turn) >= end) break;
+      bool is[at_once];
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        const std::uint32_t p = parts::position_set::position(turn + k);
+        is[k] = p < end && table.is_contested(p);
       }
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) found.put(turn + k, is[k]);
+    }
+    return found;
+  }
+  /// Calls use(position, log) for those and the contested ones of later turns. The lanes of a warp do so together even
+  /// if their turns differ: few positions are contested.
+  template <class Use>
+  static GPUTM_INLINE void for_each(const loop_environment& env, const parts::writer_table& table, std::uint32_t end,
+                                    const parts::position_set& those, const Use& use) {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t turn = those.next(0), p; (p = parts::position_set::position(turn)) < end;
+         turn = those.next(turn + 1))
+      if (turn < parts::position_set::turns || table.is_contested(p)) use(p, parts::loop_log(env.logs, p));
+  }
+  /// Drops the entries of elements that higher positions write as well.
+  static GPUTM_INLINE void leave_to_last_writers(const loop_environment& env, const parts::loop_window& w,
+                                                 const parts::writer_table& table, parts::grid_barrier& barrier) {
+    const bool again = !w.all_commit;
+    const parts::position_set those = contested(table, w.commits);
+    if (again) {  // the last writer may be among those that do not commit
+      for_each(env, table, w.commits, those, [&table](std::uint32_t p, const parts::loop_log& log) {
+        for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
+      });
       barrier.wait();
     }
+    for_each(env, table, w.commits, those, [&table, again](std::uint32_t p, const parts::loop_log& log) {
+      std::uint64_t key[wide];
+      log.fetch_write_keys(0, key);
+      const std::uint32_t count = log.write_count();
+      GPUTM_NO_UNROLL
+      for (std::uint32_t i = 0; i < count; i += wide) {
+        bool last[wide];
+        if (i != 0) log.fetch_write_keys(i, key);
+        table.are_last_writers(key, count - i, p, again, last);
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < wide; ++k)
+          if (i + k < count && !last[k]) log.drop_write(i + k, key[k]);
+      }
+    });
+    if (simt::is_full_warp()) simt::sync_warp();  // lanes write each other's entries back
+  }
+  /// Writes back those of this thread's positions.
+  static GPUTM_INLINE void write_those(const loop_environment& env, std::uint32_t end,
+                                       const parts::position_set& writers) {
+    const auto position = [](std::uint32_t turn) { return parts::position_set::position(turn); };
     std::uint32_t turn = writers.next(0);
-    writes_of next = fetch(env, position(turn), w.commits);
+    writes_of next = fetch(env, position(turn), end);
     GPUTM_NO_UNROLL
-    for (std::uint32_t p; (p = position(turn)) < w.commits;) {
+    for (std::uint32_t p; (p = position(turn)) < end;) {
       const writes_of now = next;
       turn = writers.next(turn + 1);
-      next = fetch(env, position(turn), w.commits);
-      write_position(env, p, now,
-                     [&table, p, again](const std::uint64_t(&key)[at_once], std::uint32_t n, bool(&last)[at_once]) {
-                       table.are_last_writers(key, n, p, again, last);
-                     });
+      next = fetch(env, position(turn), end);
+      write_position(env, p, now);
     }
   }
 };
