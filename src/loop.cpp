@@ -134,7 +134,6 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   static_assert(sizeof(parts::writer_entry) == sizeof(parts::owner_entry));
   s.heads_at = entries * (hashed ? sizeof(parts::writer_entry) : marks_of_element(traits));
   s.contested_at = s.heads_at + entries * head_of_element(traits);
-  s.table.positions = s.logs.window;
   s.table_bytes = s.contested_at + (traits.writers ? std::uint64_t{s.logs.window} * sizeof(std::uint32_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);

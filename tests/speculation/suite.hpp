@@ -15,6 +15,7 @@
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/loops.hpp"
 #include "speculation/value_loops.hpp"
+#include "speculation/writer_loops.hpp"
 
 namespace gputm::conformance {
 
@@ -89,6 +90,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, what_an_iteration_needs_is_counted_as_in_sequence, 500) \
   GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)              \
   GPUTM_LOOP_PROPERTY(engine, ends_of_earlier_loops_do_not_count, 1000)               \
-  GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 1000)
+  GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 1000)            \
+  GPUTM_LOOP_PROPERTY(engine, of_several_writers_the_last_prevails, 2000)
 
 }  // namespace gputm::conformance

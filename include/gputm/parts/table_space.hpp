@@ -23,7 +23,6 @@ struct table_space {
   void* base = nullptr;
   std::uint64_t* heads = nullptr;      ///< of the lists of writers, one for each entry
   std::uint32_t* contested = nullptr;  ///< of each position: see writer_table::is_contested()
-  std::uint32_t positions = 0;         ///< of a window
   loop_past* past = nullptr;
   std::uint32_t slots = 0;  ///< hashed entries, a power of two; 0: an entry for every element, not hashed
   std::uint64_t first[max_regions + 1] =

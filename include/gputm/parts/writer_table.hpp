@@ -83,7 +83,8 @@ class writer_table : tagged_table<writer_entry> {
     const std::uint64_t* h = head(key);
     return h ? node_of(simt::atomic(*h).load(order::relaxed)) : no_node;
   }
-  /// Whether an element that the position has marked may have other writers. Nobody may be marking.
+  /// Whether an element that the position has marked may have other writers: true if one has, and after all tags have
+  /// been used perhaps also if none has. Nobody may be marking.
   GPUTM_INLINE bool is_contested(std::uint32_t p) const { return simt::plain_load(space_->contested[p]) == tag_; }
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {
@@ -173,8 +174,6 @@ class writer_table : tagged_table<writer_entry> {
       simt::atomic(first_marks()[k]).store(0, order::relaxed);
       simt::atomic(last_of(first_marks() + k)).store(0, order::relaxed);
     }
-    for (std::uint32_t p = simt::grid_thread_rank(); p < space_->positions; p += simt::grid_threads())
-      simt::atomic(space_->contested[p]).store(0, order::relaxed);
   }
 
  private:

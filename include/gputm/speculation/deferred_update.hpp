@@ -316,35 +316,36 @@ class deferred_update : window_thread<Body> {
   }
   /// The same where threads have several positions: it looks at one read of each of some, then at the next one, and
   /// fewer latencies follow one another.
+  static constexpr std::uint32_t turns_at_once = 8;
   static GPUTM_NOINLINE std::uint32_t check_calmly_in_rows(parts::loop_log_space logs, parts::writer_table table,
                                                            std::uint32_t p, std::uint32_t size) {
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
-    for (; p < size; p += at_once * threads) {
-      std::uint64_t key[at_once] = {};
-      std::uint32_t count[at_once] = {}, newest[at_once] = {}, most = 0;
+    for (; p < size; p += turns_at_once * threads) {
+      std::uint64_t key[turns_at_once] = {};
+      std::uint32_t count[turns_at_once] = {}, newest[turns_at_once] = {}, most = 0;
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) {
+      for (unsigned k = 0; k < turns_at_once; ++k) {
         if (p + k * threads >= size) continue;
         const parts::loop_log log(logs, p + k * threads);
         key[k] = log.calm_read(0);
         count[k] = logs.reads == 1 ? parts::loop_log::counts(key[k]) : log.read_count();
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) most = most < count[k] ? count[k] : most;
+      for (unsigned k = 0; k < turns_at_once; ++k) most = most < count[k] ? count[k] : most;
       GPUTM_NO_UNROLL
       for (std::uint32_t i = 0; i < most; ++i) {
-        std::uint64_t next[at_once];
+        std::uint64_t next[turns_at_once];
         GPUTM_UNROLL
-        for (unsigned k = 0; k < at_once; ++k)
+        for (unsigned k = 0; k < turns_at_once; ++k)
           next[k] = i + 1 < count[k] ? parts::loop_log(logs, p + k * threads).calm_read(i + 1) : 0;
         GPUTM_UNROLL
-        for (unsigned k = 0; k < at_once; ++k) table.note_newest(key[k], i < count[k], newest[k]);
+        for (unsigned k = 0; k < turns_at_once; ++k) table.note_newest(key[k], i < count[k], newest[k]);
         GPUTM_UNROLL
-        for (unsigned k = 0; k < at_once; ++k) key[k] = next[k];
+        for (unsigned k = 0; k < turns_at_once; ++k) key[k] = next[k];
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k)
+      for (unsigned k = 0; k < turns_at_once; ++k)
         if (table.is_below(newest[k], p + k * threads)) return p + k * threads;
     }
     return p;

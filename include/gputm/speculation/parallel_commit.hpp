@@ -155,16 +155,16 @@ class parallel_commit {
   static GPUTM_INLINE parts::position_set contested(const parts::writer_table& table, std::uint32_t end) {
     parts::position_set found;
     GPUTM_NO_UNROLL
-    for (std::uint32_t turn = 0; turn < parts::position_set::turns; turn += at_once) {
+    for (std::uint32_t turn = 0; turn < parts::position_set::turns; turn += wide) {
       if (parts::position_set::position(turn) >= end) break;
-      bool is[at_once];
+      bool is[wide];
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) {
+      for (unsigned k = 0; k < wide; ++k) {
         const std::uint32_t p = parts::position_set::position(turn + k);
         is[k] = p < end && table.is_contested(p);
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) found.put(turn + k, is[k]);
+      for (unsigned k = 0; k < wide; ++k) found.put(turn + k, is[k]);
     }
     return found;
   }
@@ -203,7 +203,8 @@ class parallel_commit {
           if (i + k < count && !last[k]) log.drop_write(i + k, key[k]);
       }
     });
-    if (simt::is_full_warp()) simt::sync_warp();  // lanes write each other's entries back
+    // lanes write each other's entries back, and what tells them that there are rows orders no memory
+    if (simt::is_full_warp()) simt::sync_warp();
   }
   /// Writes back those of this thread's positions.
   static GPUTM_INLINE void write_those(const loop_environment& env, std::uint32_t end,
