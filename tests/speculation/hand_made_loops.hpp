@@ -298,9 +298,9 @@ void a_writer_that_changes_its_mind_hides_no_other(const venue& v) {
   }
 }
 
-/// Four reads of what nobody writes, and then one of what the iteration before has written.
+/// Eight reads of what nobody writes, and then one of what the iteration before has written.
 struct long_reader {
-  static constexpr std::uint32_t unwritten = 4;
+  static constexpr std::uint32_t unwritten = 8;
   array<std::uint32_t> x;
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {

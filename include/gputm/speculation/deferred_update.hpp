@@ -291,34 +291,29 @@ class deferred_update : window_thread<Body> {
     }
     return s.dirty;
   }
-  /// The check of a window of `size` positions all of which have run once, and have read memory only: a comparison of
-  /// marks for each read. From `p` on, the first position of this thread that may be in violation, or one beyond the
-  /// window. Apart: beside it the other check would have fewer registers.
+  /// The check of a position that has run once, as all of its window, and has read memory only: a comparison of marks
+  /// for each read. Whether it may be in violation. Apart: beside it the other check would have fewer registers.
+  static GPUTM_NOINLINE bool fails_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p) {
+    constexpr std::uint32_t wide = 8;
+    const parts::loop_log log(logs, p);
+    std::uint64_t key[wide];
+    log.fetch_calm_reads(0, key);
+    const std::uint32_t count = log.read_count();
+    std::uint32_t newest = table.newest_first(key, count);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t i = wide; i < count; i += wide) {
+      log.fetch_calm_reads(i, key);
+      const std::uint32_t other = table.newest_first(key, count - i);
+      newest = newest < other ? other : newest;
+    }
+    return table.is_below(newest, p);
+  }
+  /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
+  /// then at the next one, so that few latencies follow one another. From `p` on, the first position of this thread
+  /// that may be in violation, or one beyond the window.
+  static constexpr std::uint32_t turns_at_once = 8;
   static GPUTM_NOINLINE std::uint32_t check_calmly(parts::loop_log_space logs, parts::writer_table table,
                                                    std::uint32_t p, std::uint32_t size) {
-    std::uint64_t key[at_once];
-    std::uint32_t count = fetch_keys(logs, p, size, key);
-    GPUTM_NO_UNROLL
-    for (; p < size; p += simt::grid_threads()) {
-      const std::uint32_t mine = count;
-      std::uint32_t newest = table.newest_first(key, mine);
-      count = fetch_keys(logs, p + simt::grid_threads(), size, key);
-      GPUTM_NO_UNROLL
-      for (std::uint32_t i = at_once; i < mine; i += at_once) {
-        std::uint64_t more[at_once];
-        parts::loop_log(logs, p).fetch_calm_reads(i, more);
-        const std::uint32_t other = table.newest_first(more, mine - i);
-        newest = newest < other ? other : newest;
-      }
-      if (table.is_below(newest, p)) return p;
-    }
-    return p;
-  }
-  /// The same where threads have several positions: it looks at one read of each of some, then at the next one, and
-  /// fewer latencies follow one another.
-  static constexpr std::uint32_t turns_at_once = 8;
-  static GPUTM_NOINLINE std::uint32_t check_calmly_in_rows(parts::loop_log_space logs, parts::writer_table table,
-                                                           std::uint32_t p, std::uint32_t size) {
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
     for (; p < size; p += turns_at_once * threads) {
@@ -350,14 +345,6 @@ class deferred_update : window_thread<Body> {
     }
     return p;
   }
-  /// How many reads the position has logged, and the elements of the first ones.
-  static GPUTM_INLINE std::uint32_t fetch_keys(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t size,
-                                               std::uint64_t (&key)[at_once]) {
-    if (p >= size) return 0;
-    const parts::loop_log log(logs, p);
-    log.fetch_calm_reads(0, key);
-    return log.read_count();
-  }
   /// What later checks and the commit have to know of a position that has run again, or ended the loop. Where it has
   /// read more than a check fetches at once, it is looked at each time.
   GPUTM_INLINE void keep(positions& those, const marks_of& mine) const {
@@ -372,10 +359,11 @@ class deferred_update : window_thread<Body> {
     const parts::loop_findings found = parts::found_in(*env_.state);
     std::uint32_t first = first_turn();
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
-      const std::uint32_t p = w_.size > simt::grid_threads()
-                                  ? check_calmly_in_rows(env_.logs, table_, position(0), w_.size)
-                                  : check_calmly(env_.logs, table_, position(0), w_.size);
-      first = turn_of(p);
+      const std::uint32_t p = position(0);
+      if (w_.size > simt::grid_threads())
+        first = turn_of(check_calmly(env_.logs, table_, p, w_.size));
+      else
+        first = p < w_.size && fails_calmly(env_.logs, table_, p) ? 0 : 1;
     } else if (position(first) < w_.from) {
       ++first;
     }
