@@ -80,8 +80,10 @@ class loop_log {
     if (reads_ == 1 && reads == 0) simt::plain_store(row(2), absent);
     if (writes_ != 1 || reads_ != 1) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
   }
-  /// Whether the entry of this key does, where there is room for one.
+  /// Whether the entry of this key does: where there is room for one, or where entries have been dropped.
   static GPUTM_INLINE bool counts(std::uint64_t key) { return (key & absent) == 0; }
+  /// The key itself, whether it does or not.
+  static GPUTM_INLINE std::uint64_t element(std::uint64_t key) { return key & ~absent; }
   /// These two: of positions that have run in this window.
   GPUTM_INLINE std::uint32_t read_count() const {
     return reads_ == 1 ? counts(simt::plain_load(row(2))) : static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32);
@@ -142,7 +144,8 @@ class loop_log {
     simt::plain_store(row(2 + reads_ + i), key);
   }
   GPUTM_INLINE std::uint64_t write_key(std::uint32_t i) const { return simt::plain_load(row(2 + reads_ + i)); }
-  /// Entry `i`, of this key, is not to be written back.
+  /// Entry `i`, of this key, is not to be written back. It stays among those that write_count() tells of, unless there
+  /// is room for one.
   GPUTM_INLINE void drop_write(std::uint32_t i, std::uint64_t key) const { set_write_key(i, key | absent); }
   /// The entry of the element among the first `size`, or none; latencies overlap.
   GPUTM_INLINE std::uint32_t find_write(std::uint64_t key, std::uint32_t size) const {

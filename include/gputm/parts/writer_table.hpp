@@ -83,8 +83,9 @@ class writer_table : tagged_table<writer_entry> {
     const std::uint64_t* h = head(key);
     return h ? node_of(simt::atomic(*h).load(order::relaxed)) : no_node;
   }
-  /// Whether an element that the position has marked may have other writers: true if one has, and after all tags have
-  /// been used perhaps also if none has. Nobody may be marking.
+  /// Whether an element that the position has marked may have other writers: true if one has. Perhaps also if none has:
+  /// the other's write may have come to nothing, or the word be left of a window before tags began anew. Nobody may be
+  /// marking.
   GPUTM_INLINE bool is_contested(std::uint32_t p) const { return simt::plain_load(space_->contested[p]) == tag_; }
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {

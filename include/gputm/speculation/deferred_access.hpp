@@ -198,7 +198,7 @@ class deferred_access {
   GPUTM_INLINE void list(std::uint64_t key) {
     const std::uint32_t i = writes_.size();
     if (i < listed_) {
-      strayed_ = strayed_ || (writes_.log().write_key(i) & ~parts::loop_log::absent) != key;
+      strayed_ = strayed_ || parts::loop_log::element(writes_.log().write_key(i)) != key;
     } else {
       view_.list(key, position_, i);
       listed_ = i + 1;

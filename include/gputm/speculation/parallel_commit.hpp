@@ -30,12 +30,12 @@ class parallel_commit {
 
   /// Few enough writes of a position for their warp to go through them while its caches hold the lines of all.
   static constexpr std::uint32_t most_together = 16;
-  static GPUTM_INLINE std::uint64_t element(std::uint64_t key) { return key & ~parts::loop_log::absent; }
   /// Whether it looks as if each position of this warp has written a row of neighbours, all equally long; the same
   /// answer on all lanes. If the keys lie in another order behind the first two, that costs time only.
   static GPUTM_INLINE bool in_rows(const writes_of& mine) {
     const std::uint32_t count = simt::shfl(simt::full_mask, mine.count, 0);
-    const bool row = count > 1 && count <= most_together && element(mine.key[1]) == element(mine.key[0]) + 1;
+    const bool row = count > 1 && count <= most_together &&
+                     parts::loop_log::element(mine.key[1]) == parts::loop_log::element(mine.key[0]) + 1;
     return simt::all(simt::full_mask, row && mine.count == count);
   }
   /// The warp writes `count` entries of each of its positions back, which begin at `first`. The lanes take one
@@ -143,6 +143,8 @@ class parallel_commit {
                                parts::grid_barrier& barrier) const {
     const bool several = w.several && w.commits != 1;
     if (several) leave_to_last_writers(env, w, table, barrier);
+    // Where no element is shared all go through their logs: rows are faster, by 2 % of a loop with read-after-write
+    // dependences.
     if (several && w.wary != 0 && mine)
       write_those(env, w.commits, *mine);
     else
@@ -168,8 +170,8 @@ class parallel_commit {
     }
     return found;
   }
-  /// Calls use(position, log) for those and the contested ones of later turns. The lanes of a warp do so together even
-  /// if their turns differ: few positions are contested.
+  /// Calls use(position, log) for those and the contested ones of later turns. Each lane goes straight to its next one,
+  /// so that a warp takes as many steps as its busiest lane has positions, and not a step for each turn.
   template <class Use>
   static GPUTM_INLINE void for_each(const loop_environment& env, const parts::writer_table& table, std::uint32_t end,
                                     const parts::position_set& those, const Use& use) {
@@ -206,7 +208,7 @@ class parallel_commit {
     // lanes write each other's entries back, and what tells them that there are rows orders no memory
     if (simt::is_full_warp()) simt::sync_warp();
   }
-  /// Writes back those of this thread's positions.
+  /// Writes back what those of this thread's positions have left of their entries.
   static GPUTM_INLINE void write_those(const loop_environment& env, std::uint32_t end,
                                        const parts::position_set& writers) {
     const auto position = [](std::uint32_t turn) { return parts::position_set::position(turn); };
