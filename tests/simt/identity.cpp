@@ -50,6 +50,21 @@ TEST_P(collectives, shuffles_move_four_and_eight_bytes) {
   }));
 }
 
+TEST_P(collectives, reductions_count_the_lanes_there_are) {
+  for (const unsigned width : {5u, 8u, 32u}) {
+    settings.warp_width = width;
+    EXPECT_OK(run(1, 40, [width] {
+      const std::uint32_t first = warp_rank() * width, lanes = std::min(width, 40 - first);
+      const std::uint64_t wide = 0x100000001u;
+      check(reduce_or(full_mask, 1u << lane()) == (lanes == 32 ? ~0u : (1u << lanes) - 1), "or");
+      check(reduce_or(full_mask, wide << lane()) == wide * ((1ull << lanes) - 1), "or, 8 bytes");
+      check(reduce_add(full_mask, lane() + 1) == lanes * (lanes + 1) / 2, "sum");
+      check(reduce_add(full_mask, ~0ull >> 6) == (~0ull >> 6) * lanes, "sum of large numbers");
+      if (lane() < 4) check(reduce_add(0xfu, std::uint64_t{lane()}) == 6 && reduce_or(0xfu, lane()) == 3, "of some");
+    }));
+  }
+}
+
 TEST_P(collectives, match_any_finds_equal_values) {
   EXPECT_OK(run(1, 32, [] {
     const mask_t expected = lane() % 3 == 0 ? 0x49249249u : lane() % 3 == 1 ? 0x92492492u : 0x24924924u;

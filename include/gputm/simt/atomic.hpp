@@ -32,6 +32,37 @@ __device__ __forceinline__ constexpr cuda::std::memory_order cuda_order(order o)
     default: return cuda::std::memory_order_seq_cst;
   }
 }
+/// A relaxed one for the device: CUDA's own functions, of which the compiler finds out in which memory a word lies.
+/// Those of cuda::atomic_ref are assembly that could be for words in shared memory: with 8 bytes, an H200 waits for
+/// each one's answer to learn that it was not.
+template <host::rmw_kind K, class T>
+__device__ __forceinline__ T relaxed_rmw(T* p, T value) {
+  using enum host::rmw_kind;
+  using bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  using number = std::conditional_t<std::is_signed_v<T>, std::make_signed_t<bits>, bits>;
+  bits* const word = reinterpret_cast<bits*>(p);
+  if constexpr (K == exchange) return static_cast<T>(atomicExch(word, static_cast<bits>(value)));
+  if constexpr (K == add) return static_cast<T>(atomicAdd(word, static_cast<bits>(value)));
+  if constexpr (K == bit_or) return static_cast<T>(atomicOr(word, static_cast<bits>(value)));
+  if constexpr (K == bit_and) return static_cast<T>(atomicAnd(word, static_cast<bits>(value)));
+  if constexpr (K == bit_xor) return static_cast<T>(atomicXor(word, static_cast<bits>(value)));
+  if constexpr (K == min) return static_cast<T>(atomicMin(reinterpret_cast<number*>(p), static_cast<number>(value)));
+  if constexpr (K == max) return static_cast<T>(atomicMax(reinterpret_cast<number*>(p), static_cast<number>(value)));
+}
+template <scope S, host::rmw_kind K, class T>
+__device__ __forceinline__ T rmw(T* p, T value, order o) {
+  using enum host::rmw_kind;
+  if constexpr (S == scope::device && sizeof(T) >= 4)
+    if (o == order::relaxed) return relaxed_rmw<K>(p, value);
+  const cuda::atomic_ref<T, cuda_scope<S>> word(*p);
+  if constexpr (K == exchange) return word.exchange(value, cuda_order(o));
+  if constexpr (K == add) return word.fetch_add(value, cuda_order(o));
+  if constexpr (K == bit_or) return word.fetch_or(value, cuda_order(o));
+  if constexpr (K == bit_and) return word.fetch_and(value, cuda_order(o));
+  if constexpr (K == bit_xor) return word.fetch_xor(value, cuda_order(o));
+  if constexpr (K == min) return word.fetch_min(value, cuda_order(o));
+  if constexpr (K == max) return word.fetch_max(value, cuda_order(o));
+}
 }  // namespace detail
 #define GPUTM_REF ::cuda::atomic_ref<T, detail::cuda_scope<S>>(*p_)
 #define GPUTM_ORDER(o) detail::cuda_order(o)
@@ -59,33 +90,18 @@ class atomic_ref {
         GPUTM_REF.compare_exchange_strong(expected, desired, GPUTM_ORDER(o), GPUTM_ORDER(failure_order(o))),
         host::compare_exchange(p_, expected, desired, o, S, at));
   }
-  GPUTM_LEAF T exchange(T value, order o, GPUTM_HERE) const {
-    return GPUTM_PICK(GPUTM_REF.exchange(value, GPUTM_ORDER(o)),
-                      host::fetch(host::rmw_kind::exchange, p_, value, o, S, at));
-  }
-  GPUTM_LEAF T fetch_add(T value, order o, GPUTM_HERE) const {
-    return GPUTM_PICK(GPUTM_REF.fetch_add(value, GPUTM_ORDER(o)),
-                      host::fetch(host::rmw_kind::add, p_, value, o, S, at));
-  }
-  GPUTM_LEAF T fetch_or(T value, order o, GPUTM_HERE) const {
-    return GPUTM_PICK(GPUTM_REF.fetch_or(value, GPUTM_ORDER(o)),
-                      host::fetch(host::rmw_kind::bit_or, p_, value, o, S, at));
-  }
-  GPUTM_LEAF T fetch_and(T value, order o, GPUTM_HERE) const {
-    return GPUTM_PICK(GPUTM_REF.fetch_and(value, GPUTM_ORDER(o)),
-                      host::fetch(host::rmw_kind::bit_and, p_, value, o, S, at));
-  }
-  GPUTM_LEAF T fetch_xor(T value, order o, GPUTM_HERE) const {
-    return GPUTM_PICK(GPUTM_REF.fetch_xor(value, GPUTM_ORDER(o)),
-                      host::fetch(host::rmw_kind::bit_xor, p_, value, o, S, at));
-  }
-  GPUTM_LEAF T fetch_min(T value, order o, GPUTM_HERE) const {
-    return GPUTM_PICK(GPUTM_REF.fetch_min(value, GPUTM_ORDER(o)),
-                      host::fetch(host::rmw_kind::min, p_, value, o, S, at));
-  }
-  GPUTM_LEAF T fetch_max(T value, order o, GPUTM_HERE) const {
-    return GPUTM_PICK(GPUTM_REF.fetch_max(value, GPUTM_ORDER(o)),
-                      host::fetch(host::rmw_kind::max, p_, value, o, S, at));
+  GPUTM_LEAF T exchange(T value, order o, GPUTM_HERE) const { return fetch<host::rmw_kind::exchange>(value, o, at); }
+  GPUTM_LEAF T fetch_add(T value, order o, GPUTM_HERE) const { return fetch<host::rmw_kind::add>(value, o, at); }
+  GPUTM_LEAF T fetch_or(T value, order o, GPUTM_HERE) const { return fetch<host::rmw_kind::bit_or>(value, o, at); }
+  GPUTM_LEAF T fetch_and(T value, order o, GPUTM_HERE) const { return fetch<host::rmw_kind::bit_and>(value, o, at); }
+  GPUTM_LEAF T fetch_xor(T value, order o, GPUTM_HERE) const { return fetch<host::rmw_kind::bit_xor>(value, o, at); }
+  GPUTM_LEAF T fetch_min(T value, order o, GPUTM_HERE) const { return fetch<host::rmw_kind::min>(value, o, at); }
+  GPUTM_LEAF T fetch_max(T value, order o, GPUTM_HERE) const { return fetch<host::rmw_kind::max>(value, o, at); }
+
+ private:
+  template <host::rmw_kind K>
+  GPUTM_LEAF T fetch(T value, order o, [[maybe_unused]] site at) const {
+    return GPUTM_PICK((detail::rmw<S, K>(p_, value, o)), host::fetch(K, p_, value, o, S, at));
   }
 };
 

@@ -93,4 +93,35 @@ GPUTM_INLINE T reduce_unordered(mask_t mask, T value, Combine combine, GPUTM_HER
   return reduce(mask, value, combine, at);
 }
 
+/// The bits that any lane of `mask` has; every lane gets them. T: std::uint32_t or std::uint64_t.
+template <class T>
+GPUTM_INLINE T reduce_or(mask_t mask, T bits, GPUTM_HERE) {
+#if GPUTM_ON_DEVICE
+  mask = __ballot_sync(mask, 1);  // a warp may be a part of one
+  T all = __reduce_or_sync(mask, static_cast<std::uint32_t>(bits));
+  if constexpr (sizeof(T) == 8) all |= T{__reduce_or_sync(mask, static_cast<std::uint32_t>(bits >> 32))} << 32;
+  return all;
+#else
+  return reduce_unordered(
+      mask, bits, [](T a, T b) { return a | b; }, at);
+#endif
+}
+/// The sum over the lanes of `mask`; every lane gets it. T: std::uint32_t or std::uint64_t.
+template <class T>
+GPUTM_INLINE T reduce_add(mask_t mask, T value, GPUTM_HERE) {
+#if GPUTM_ON_DEVICE
+  mask = __ballot_sync(mask, 1);
+  if constexpr (sizeof(T) == 4) return __reduce_add_sync(mask, value);
+  constexpr unsigned part = 27;  // bits of which 32 lanes' sum fits into a word
+  T sum = 0;
+  GPUTM_UNROLL
+  for (unsigned shift = 0; shift < 64; shift += part)
+    sum += T{__reduce_add_sync(mask, static_cast<std::uint32_t>(value >> shift) & ((1u << part) - 1))} << shift;
+  return sum;
+#else
+  return reduce_unordered(
+      mask, value, [](T a, T b) { return a + b; }, at);
+#endif
+}
+
 }  // namespace gputm::simt
