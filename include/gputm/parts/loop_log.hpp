@@ -33,6 +33,8 @@ struct loop_log_space {
   constexpr std::uint64_t position_bytes() const {
     return rows() * sizeof(std::uint64_t) + (std::uint64_t{writes} + 1) * sizeof(std::uint32_t);
   }
+  /// Reads number `i` of all positions, those of a calm pass (loop_log::set_calm_read).
+  GPUTM_INLINE const std::uint64_t* reads_row(std::uint32_t i) const { return base + (2 + std::uint64_t{i}) * window; }
   GPUTM_INLINE constexpr std::uint64_t nodes() const { return std::uint64_t{writes} * window; }
 };
 
@@ -49,6 +51,30 @@ struct position_status {
   static GPUTM_INLINE constexpr position_status of(std::uint64_t w) {
     return {static_cast<std::uint32_t>(w) >> 2, static_cast<std::uint32_t>(w >> 32), (w & 1) != 0, (w & 2) != 0};
   }
+};
+
+/// The array that the latest entry was of: mostly the next one is of the same. Code that is compiled apart would load
+/// what a kernel's parameters say of it for each entry, and wait for that.
+class latest_region {
+  const region_table& regions_;
+  std::uint32_t number_ = max_regions, bytes_ = 0;
+  std::byte* data_ = nullptr;
+
+ public:
+  GPUTM_INLINE explicit latest_region(const region_table& regions) : regions_(regions) {}
+  /// The element of this key.
+  GPUTM_INLINE std::byte* element(std::uint64_t key) {
+    const std::uint32_t number = region_of(key);
+    if (number != number_) {
+      const region& r = regions_.regions[number];
+      number_ = number;
+      data_ = r.data;
+      bytes_ = r.element_bytes;
+    }
+    return data_ + std::uint64_t{index_of(key)} * bytes_;
+  }
+  /// Of that array.
+  GPUTM_INLINE std::uint32_t element_bytes() const { return bytes_; }
 };
 
 /// The column of one position. Only the thread that runs the position writes it, and others read it when it is
@@ -201,30 +227,32 @@ class loop_log {
   }
   /// Writes entry `i`, the element of this key, to memory; something else orders it with every conflicting access.
   /// `value`: the first word of its value.
-  GPUTM_INLINE void write_back(const region_table& regions, std::uint32_t i, std::uint64_t key,
-                               std::uint64_t value) const {
-    const region& r = regions.regions[region_of(key)];
-    std::byte* to = r.data + std::uint64_t{index_of(key)} * r.element_bytes;
-    if (r.element_bytes == 8) return simt::plain_store(*reinterpret_cast<std::uint64_t*>(to), value);
-    if (r.element_bytes == 4)
-      return simt::plain_store(*reinterpret_cast<std::uint32_t*>(to), static_cast<std::uint32_t>(value));
-    write_back(regions, i, key);
+  GPUTM_INLINE void write_back(latest_region& array, std::uint32_t i, std::uint64_t key, std::uint64_t value) const {
+    std::byte* const to = array.element(key);
+    if (array.element_bytes() == 8) [[likely]]
+      simt::plain_store(*reinterpret_cast<std::uint64_t*>(to), value);
+    else if (array.element_bytes() == 4)
+      simt::plain_store(*reinterpret_cast<std::uint32_t*>(to), static_cast<std::uint32_t>(value));
+    else
+      write_back_words(to, i, array.element_bytes());
   }
   GPUTM_INLINE void write_back(const region_table& regions, std::uint32_t i, std::uint64_t key) const {
-    const region& r = regions.regions[region_of(key)];
-    std::byte* to = r.data + std::uint64_t{index_of(key)} * r.element_bytes;
-    const std::uint32_t bytes = r.element_bytes;
+    latest_region array(regions);
+    write_back_words(array.element(key), i, array.element_bytes());
+  }
+
+ private:
+  GPUTM_INLINE void write_back_words(std::byte* to, std::uint32_t i, std::uint32_t bytes) const {
     if (bytes % 8 == 0) return write_back_pieces<std::uint64_t>(to, i, bytes);
     if (bytes % 4 == 0) return write_back_pieces<std::uint32_t>(to, i, bytes);
     if (bytes % 2 == 0) return write_back_pieces<std::uint16_t>(to, i, bytes);
     write_back_pieces<std::uint8_t>(to, i, bytes);
   }
-
- private:
   template <class Piece>
   GPUTM_INLINE void write_back_pieces(std::byte* element, std::uint32_t i, std::uint32_t bytes) const {
     constexpr std::uint32_t in_word = 8 / sizeof(Piece);
     Piece* to = reinterpret_cast<Piece*>(element);
+    GPUTM_NO_UNROLL
     for (std::uint32_t k = 0; k < bytes / sizeof(Piece); ++k)
       simt::plain_store(to[k], static_cast<Piece>(simt::plain_load(value_row(i, k / in_word)) >>
                                                   (8 * sizeof(Piece) * (k % in_word))));

@@ -59,7 +59,8 @@ class write_buffer {
     ++size_;
   }
   GPUTM_INLINE void write_back(const region_table& regions) const {
-    for (std::uint32_t i = 0; i < size_; ++i) log_.write_back(regions, i, log_.write_key(i), log_.first_word(i));
+    latest_region array(regions);
+    for (std::uint32_t i = 0; i < size_; ++i) log_.write_back(array, i, log_.write_key(i), log_.first_word(i));
   }
 };
 

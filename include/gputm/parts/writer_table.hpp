@@ -118,24 +118,32 @@ class writer_table : tagged_table<writer_entry> {
     for (unsigned i = 0; i < N; ++i) any |= first_of(word[i]) < p;
     return any;
   }
-  /// The newest of the marks of first writers of the first `n` elements, all of which have marks of their own; nobody
-  /// may be marking.
+  /// The marks of the array that the latest element was of, where elements have marks of their own: mostly the next one
+  /// is of the same. As latest_region.
+  struct latest_marks {
+    std::uint32_t region = max_regions;
+    const std::uint32_t* first;  ///< writers, from element 0 on
+    GPUTM_INLINE explicit latest_marks(const writer_table& table) : first(table.first_marks()) {}
+  };
+  /// The marks of the first writers of those of these elements that are asked for, 0 for others; see is_below(). They
+  /// are the elements' own, and nobody may be marking. The loads overlap.
   template <std::size_t N>
-  GPUTM_INLINE std::uint32_t newest_first(const std::uint64_t (&key)[N], std::uint32_t n) const {
-    std::uint32_t word[N];
+  GPUTM_INLINE void fetch_own(const std::uint64_t (&key)[N], const bool (&asked)[N], latest_marks& marks,
+                              std::uint32_t (&word)[N]) const {
+    const std::uint32_t* mark[N];
     GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) word[i] = i < n ? simt::plain_load(*own_first(key[i])) : 0;
-    std::uint32_t newest = 0;
+    for (unsigned k = 0; k < N; ++k) {
+      if (asked[k] && region_of(key[k]) != marks.region) {
+        marks.region = region_of(key[k]);
+        marks.first = first_marks() + space_->first[marks.region];
+      }
+      mark[k] = marks.first + index_of(key[k]);
+    }
     GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) newest = newest < word[i] ? word[i] : newest;
-    return newest;
+    for (unsigned k = 0; k < N; ++k) word[k] = asked[k] ? simt::plain_load(*mark[k]) : 0;
   }
-  /// The same for one element, if it is asked for, and for what is known of others.
-  GPUTM_INLINE void note_newest(std::uint64_t key, bool asked, std::uint32_t& newest) const {
-    const std::uint32_t word = asked ? simt::plain_load(*own_first(key)) : 0;
-    newest = newest < word ? word : newest;
-  }
-  /// Whether it says that a position below `p` writes one of the elements: marks of windows before are lower.
+  /// Whether the newest of such marks says that a position below `p` writes one of the elements: those of windows
+  /// before are lower.
   GPUTM_INLINE bool is_below(std::uint32_t newest, std::uint32_t p) const { return newest > word_of_first(p); }
   /// Whether every element has marks of its own.
   GPUTM_INLINE bool has_own_marks() const { return direct(); }

@@ -299,12 +299,18 @@ class deferred_update : window_thread<Body> {
     std::uint64_t key[wide];
     log.fetch_calm_reads(0, key);
     const std::uint32_t count = log.read_count();
-    std::uint32_t newest = table.newest_first(key, count);
+    parts::writer_table::latest_marks marks(table);
+    std::uint32_t newest = 0;
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = wide; i < count; i += wide) {
-      log.fetch_calm_reads(i, key);
-      const std::uint32_t other = table.newest_first(key, count - i);
-      newest = newest < other ? other : newest;
+    for (std::uint32_t i = 0; i < count; i += wide) {
+      if (i != 0) log.fetch_calm_reads(i, key);
+      bool asked[wide];
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < wide; ++k) asked[k] = i + k < count;
+      std::uint32_t word[wide];
+      table.fetch_own(key, asked, marks, word);
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
     }
     return table.is_below(newest, p);
   }
@@ -315,29 +321,38 @@ class deferred_update : window_thread<Body> {
   static GPUTM_NOINLINE std::uint32_t check_calmly(parts::loop_log_space logs, parts::writer_table table,
                                                    std::uint32_t p, std::uint32_t size) {
     const std::uint32_t threads = simt::grid_threads();
+    parts::writer_table::latest_marks marks(table);
     GPUTM_NO_UNROLL
     for (; p < size; p += turns_at_once * threads) {
       std::uint64_t key[turns_at_once] = {};
       std::uint32_t count[turns_at_once] = {}, newest[turns_at_once] = {}, most = 0;
+      const std::uint64_t* row = logs.reads_row(0) + p;
       GPUTM_UNROLL
       for (unsigned k = 0; k < turns_at_once; ++k) {
         if (p + k * threads >= size) continue;
-        const parts::loop_log log(logs, p + k * threads);
-        key[k] = log.calm_read(0);
-        count[k] = logs.reads == 1 ? parts::loop_log::counts(key[k]) : log.read_count();
+        key[k] = simt::streaming_load(row[k * threads]);
+        count[k] =
+            logs.reads == 1 ? parts::loop_log::counts(key[k]) : parts::loop_log(logs, p + k * threads).read_count();
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < turns_at_once; ++k) most = most < count[k] ? count[k] : most;
       GPUTM_NO_UNROLL
       for (std::uint32_t i = 0; i < most; ++i) {
+        row += logs.window;
         std::uint64_t next[turns_at_once];
         GPUTM_UNROLL
         for (unsigned k = 0; k < turns_at_once; ++k)
-          next[k] = i + 1 < count[k] ? parts::loop_log(logs, p + k * threads).calm_read(i + 1) : 0;
+          next[k] = i + 1 < count[k] ? simt::streaming_load(row[k * threads]) : 0;
+        bool asked[turns_at_once];
         GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k) table.note_newest(key[k], i < count[k], newest[k]);
+        for (unsigned k = 0; k < turns_at_once; ++k) asked[k] = i < count[k];
+        std::uint32_t word[turns_at_once];
+        table.fetch_own(key, asked, marks, word);
         GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k) key[k] = next[k];
+        for (unsigned k = 0; k < turns_at_once; ++k) {
+          newest[k] = newest[k] < word[k] ? word[k] : newest[k];
+          key[k] = next[k];
+        }
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < turns_at_once; ++k)
@@ -404,13 +419,7 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE bool run_pass(positions& those) {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
     execute_all(those);
-    barrier_.wait([this] {
-      if (w_.repair == 0) this->begin_serial_section();
-      if (plan_.must_repeat())
-        plan_.repeat();
-      else
-        plan_.prepare_check(Commit::is_local);
-    });
+    barrier_.wait([this] { plan_.end_pass(this->begins() && w_.repair == 0, Commit::is_local); });
     const std::uint32_t number = w_.number;
     this->look_at_window();
     if (w_.number != number) return false;

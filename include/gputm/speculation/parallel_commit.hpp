@@ -19,10 +19,10 @@ class parallel_commit {
     std::uint32_t count = 0;
     std::uint64_t key[at_once] = {}, value[at_once] = {};
   };
-  static GPUTM_INLINE writes_of fetch(const loop_environment& env, std::uint32_t p, std::uint32_t end) {
+  static GPUTM_INLINE writes_of fetch(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t end) {
     writes_of f;
     if (p >= end) return f;
-    const parts::loop_log log(env.logs, p);
+    const parts::loop_log log(logs, p);
     f.count = log.write_count();
     log.fetch_writes(0, f.key, f.value);
     return f;
@@ -30,9 +30,22 @@ class parallel_commit {
 
   /// Few enough writes of a position for their warp to go through them while its caches hold the lines of all.
   static constexpr std::uint32_t most_together = 16;
+  /// What tells whether positions have written rows of neighbours.
+  struct row_of {
+    std::uint32_t count = 0;
+    std::uint64_t key[2] = {};
+  };
+  static GPUTM_INLINE row_of fetch_row(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t end) {
+    row_of f;
+    if (p >= end) return f;
+    const parts::loop_log log(logs, p);
+    f.count = log.write_count();
+    log.fetch_write_keys(0, f.key);
+    return f;
+  }
   /// Whether it looks as if each position of this warp has written a row of neighbours, all equally long; the same
   /// answer on all lanes. If the keys lie in another order behind the first two, that costs time only.
-  static GPUTM_INLINE bool in_rows(const writes_of& mine) {
+  static GPUTM_INLINE bool in_rows(const row_of& mine) {
     const std::uint32_t count = simt::shfl(simt::full_mask, mine.count, 0);
     const bool row = count > 1 && count <= most_together &&
                      parts::loop_log::element(mine.key[1]) == parts::loop_log::element(mine.key[0]) + 1;
@@ -41,7 +54,8 @@ class parallel_commit {
   /// The warp writes `count` entries of each of its positions back, which begin at `first`. The lanes take one
   /// position's entries after another's, so that what they write together lies side by side; if each one wrote its own
   /// position's, they would be `count` elements apart.
-  static GPUTM_INLINE void write_rows(const loop_environment& env, std::uint32_t first, std::uint32_t count) {
+  static GPUTM_INLINE void write_rows(const parts::loop_log_space& logs, parts::latest_region& array,
+                                      std::uint32_t first, std::uint32_t count) {
     const std::uint32_t lanes = simt::warp_width(), all = lanes * count;
     std::uint32_t p = first + simt::lane() / count, i = simt::lane() % count;
     GPUTM_NO_UNROLL
@@ -59,20 +73,39 @@ class parallel_commit {
           ++p;
         }
         if (e + k * lanes >= all) continue;
-        const parts::loop_log log(env.logs, position[k]);
+        const parts::loop_log log(logs, position[k]);
         key[k] = log.write_key(entry[k]);
         value[k] = log.first_word(entry[k]);
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
         if (e + k * lanes < all && parts::loop_log::counts(key[k]))
-          parts::loop_log(env.logs, position[k]).write_back(env.regions, entry[k], key[k], value[k]);
+          parts::loop_log(logs, position[k]).write_back(array, entry[k], key[k], value[k]);
     }
+  }
+  /// Goes from one of its positions to the next as long as the warp has rows; where it stops. Apart, as the others:
+  /// each has registers enough for itself.
+  static GPUTM_NOINLINE std::uint32_t write_all_rows(const loop_environment& env, std::uint32_t first,
+                                                     std::uint32_t end) {
+    const parts::loop_log_space logs = env.logs;
+    parts::latest_region array(env.regions);
+    const std::uint32_t threads = simt::grid_threads();
+    row_of next = fetch_row(logs, first + simt::lane(), end);
+    GPUTM_NO_UNROLL
+    for (; first < end; first += threads) {
+      const row_of mine = next;
+      next = fetch_row(logs, first + threads + simt::lane(), end);
+      if (!in_rows(mine)) break;
+      write_rows(logs, array, first, mine.count);
+    }
+    return first;
   }
 
   /// Writes back where logs have room for one write a position: latencies of several positions overlap. Apart: beside
   /// the rest, bodies would have fewer registers.
   static GPUTM_NOINLINE void write_single_entries(const loop_environment& env, std::uint32_t end) {
+    const parts::loop_log_space logs = env.logs;
+    parts::latest_region array(env.regions);
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < end; p += at_once * threads) {
@@ -81,45 +114,41 @@ class parallel_commit {
       for (unsigned k = 0; k < at_once; ++k) {
         key[k] = parts::loop_log::absent;
         if (p + k * threads >= end) continue;
-        const parts::loop_log log(env.logs, p + k * threads);
+        const parts::loop_log log(logs, p + k * threads);
         key[k] = log.write_key(0);
         value[k] = log.first_word(0);
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
         if (parts::loop_log::counts(key[k]))
-          parts::loop_log(env.logs, p + k * threads).write_back(env.regions, 0, key[k], value[k]);
+          parts::loop_log(logs, p + k * threads).write_back(array, 0, key[k], value[k]);
     }
   }
 
   /// Writes the entries of a position back.
-  static GPUTM_INLINE void write_position(const loop_environment& env, std::uint32_t p, writes_of mine) {
-    const parts::loop_log log(env.logs, p);
+  static GPUTM_INLINE void write_position(const parts::loop_log_space& logs, parts::latest_region& array,
+                                          std::uint32_t p, writes_of mine) {
+    const parts::loop_log log(logs, p);
     GPUTM_NO_UNROLL
     for (std::uint32_t i = 0; i < mine.count; i += at_once) {
       if (i != 0) log.fetch_writes(i, mine.key, mine.value);
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
         if (i + k < mine.count && parts::loop_log::counts(mine.key[k]))
-          log.write_back(env.regions, i + k, mine.key[k], mine.value[k]);
+          log.write_back(array, i + k, mine.key[k], mine.value[k]);
     }
   }
-  /// As write_single_entries, where there is room for several.
-  static GPUTM_NOINLINE void write_entries(const loop_environment& env, std::uint32_t end) {
-    const std::uint32_t threads = simt::grid_threads(), rank = simt::grid_thread_rank();
-    bool rows = simt::is_full_warp();  // until a position shows otherwise
-    writes_of next = fetch(env, rank, end);
+  /// As write_single_entries, from `p` on, where there is room for several.
+  static GPUTM_NOINLINE void write_positions(const loop_environment& env, std::uint32_t p, std::uint32_t end) {
+    const parts::loop_log_space logs = env.logs;
+    parts::latest_region array(env.regions);
+    const std::uint32_t threads = simt::grid_threads();
+    writes_of next = fetch(logs, p, end);
     GPUTM_NO_UNROLL
-    for (std::uint32_t first = rank - simt::lane(); first < end; first += threads) {  // lanes stay together
-      const std::uint32_t p = first + simt::lane();
+    for (; p < end; p += threads) {
       const writes_of mine = next;
-      next = fetch(env, p + threads, end);
-      rows = rows && in_rows(mine);
-      if (rows) {
-        write_rows(env, first, mine.count);
-        continue;
-      }
-      write_position(env, p, mine);
+      next = fetch(logs, p + threads, end);
+      write_position(logs, array, p, mine);
     }
   }
 
@@ -131,10 +160,10 @@ class parallel_commit {
   /// Writes back, of the positions below `end`, those that this warp has executed; no element has several writers whose
   /// entries count. The lanes of a warp call it together.
   static GPUTM_INLINE void write_back(const loop_environment& env, std::uint32_t end) {
-    if (env.logs.writes == 1)
-      write_single_entries(env, end);
-    else
-      write_entries(env, end);
+    if (env.logs.writes == 1) return write_single_entries(env, end);
+    std::uint32_t first = simt::grid_thread_rank() - simt::lane();  // lanes stay together, until there is no row
+    if (simt::is_full_warp()) first = write_all_rows(env, first, end);
+    write_positions(env, first + simt::lane(), end);
   }
   /// Writes back what commits of a window. All threads of the grid call it; `mine`: a thread's positions that have
   /// something to write, or null if nobody knows.
@@ -212,14 +241,16 @@ class parallel_commit {
   static GPUTM_INLINE void write_those(const loop_environment& env, std::uint32_t end,
                                        const parts::position_set& writers) {
     const auto position = [](std::uint32_t turn) { return parts::position_set::position(turn); };
+    const parts::loop_log_space logs = env.logs;
+    parts::latest_region array(env.regions);
     std::uint32_t turn = writers.next(0);
-    writes_of next = fetch(env, position(turn), end);
+    writes_of next = fetch(logs, position(turn), end);
     GPUTM_NO_UNROLL
     for (std::uint32_t p; (p = position(turn)) < end;) {
       const writes_of now = next;
       turn = writers.next(turn + 1);
-      next = fetch(env, position(turn), end);
-      write_position(env, p, now);
+      next = fetch(logs, position(turn), end);
+      write_position(logs, array, p, now);
     }
   }
 };

@@ -1,6 +1,7 @@
 // Floor 3: one thread of a loop that runs window after window: what engines share around their phases.
 #pragma once
 
+#include "gputm/parts/loop_plan.hpp"
 #include "gputm/speculation/concept.hpp"
 #include "gputm/speculation/one_by_one.hpp"
 
@@ -43,10 +44,8 @@ class window_thread {
     return p <= env_.state->violated.get() && p <= env_.state->ended.get();
   }
 
-  /// What a serial section does first that ends the first pass over a window.
-  GPUTM_INLINE void begin_serial_section() {
-    if (w_.number == 1) plan_.start();
-  }
+  /// Whether the window is the loop's first one.
+  GPUTM_INLINE bool begins() const { return w_.number == 1; }
   /// The window as the last serial section left it.
   GPUTM_INLINE void look_at_window() { w_ = parts::loop_plan::current(*env_.state); }
   /// Gets a table ready for the window; false if the loop is over.
@@ -75,16 +74,13 @@ class window_thread {
   }
   /// Adds the lanes' values together: words that all threads change are slow. All lanes of a warp call it.
   static GPUTM_INLINE void add_of_all(std::uint64_t& word, std::uint64_t mine) {
-    const std::uint64_t sum =
-        simt::reduce_unordered(simt::full_mask, mine, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+    const std::uint64_t sum = simt::reduce_add(simt::full_mask, mine);
     if (simt::lane() == 0 && sum != 0) simt::atomic(word).fetch_add(sum, order::relaxed);
   }
   GPUTM_INLINE void find_of_all(const parts::loop_findings& mine) const {
     std::uint64_t all[parts::loop_findings::words];
     GPUTM_UNROLL
-    for (unsigned k = 0; k < parts::loop_findings::words; ++k)
-      all[k] =
-          simt::reduce_unordered(simt::full_mask, mine.word(k), [](std::uint64_t a, std::uint64_t b) { return a | b; });
+    for (unsigned k = 0; k < parts::loop_findings::words; ++k) all[k] = simt::reduce_or(simt::full_mask, mine.word(k));
     if (simt::lane() == 0) parts::add_findings(*env_.state, parts::loop_findings::of(all[0], all[1]));
   }
 

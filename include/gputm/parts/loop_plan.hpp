@@ -1,0 +1,378 @@
+// Floor 2: what happens to the windows of a speculative loop between the phases of its iterations: whether one is
+// checked, repaired or run again, how much of it commits, and the choice of the next one.
+//
+//   window k:  [base, base + size)   execute | check | commit the first `commits` | plan
+//                                    ^       v  at most `repairs` times, for the iterations in violation only; if those
+//                                    |       |  are too many, the window gives up its upper half first
+//   window k+1 begins at base + commits: failed iterations are executed again together with new ones; it may overlap
+//   the commits of window k, if it reads no range that the loop has stored to
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/parts/loop_state.hpp"
+
+namespace gputm::parts {
+
+/// The functions of serial sections: one thread at a time, between two rounds of the barrier.
+class loop_plan {
+  using order = simt::order;
+  loop_state& s_;
+  const loop_limits& limits_;
+  loop_past& past_;
+  const element_ranges& ranges_;
+
+  static constexpr std::uint32_t few = 8, some = 32, many = 64, plenty = 1024;  // commits of a round
+  static constexpr std::uint32_t few_again = 32;                                // one iteration in so many
+  static constexpr std::uint32_t long_memory = 4;  // windows that are wary after one with a violation
+  static constexpr std::uint32_t unknown = ~0u;    // so all reads are logged
+
+  /// The ranges of which reads must be logged after a window in which those of `before` were, and `f` was found: what
+  /// the loop has stored to, and all of an array where it has both stored to a range and read it. Of what earlier loops
+  /// have left, the first window keeps arrays that this one stores to as well.
+  GPUTM_INLINE std::uint32_t to_log(std::uint64_t base, std::uint32_t before, const loop_findings& f) const {
+    const std::uint32_t known = before == unknown ? 0 : ranges_.of_arrays_within(before);
+    const std::uint32_t kept = base != 0 ? before : known & ranges_.of_arrays_with(f.stored);
+    return kept | f.stored | ranges_.of_arrays_with(f.stored & f.read_logged);
+  }
+  static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
+    return a < b ? static_cast<std::uint32_t>(a) : b;
+  }
+  static GPUTM_INLINE std::uint32_t get(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
+  static GPUTM_INLINE void set(std::uint32_t& word, std::uint32_t v) { simt::atomic(word).store(v, order::relaxed); }
+  static GPUTM_INLINE void put(std::uint32_t& word, std::uint64_t v) {
+    simt::plain_store(word, static_cast<std::uint32_t>(v));
+  }
+  GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
+    simt::atomic(counter).fetch_add(n, order::relaxed);
+  }
+  /// What a serial section goes by. It looks at all of it before it decides anything, and writes its window down when
+  /// it has: of loads that follow decisions or stores each would take a latency of its own, while all threads wait.
+  struct report {
+    loop_window w;
+    loop_findings found;
+    std::uint32_t violated, ended, too_long, failed, dirty, dirty_before, ran, troubled;
+    std::uint32_t stretched, next_stretch, no_overlap;
+    std::uint64_t began, stretch_ns;
+    std::uint32_t past_calm, past_tag;
+  };
+  GPUTM_INLINE report look() const {
+    report r;
+    r.w = current(s_);
+    r.found = found_in(s_);
+    r.violated = s_.violated.get();
+    r.ended = s_.ended.get();
+    r.too_long = s_.too_long.get();
+    r.failed = get(s_.failed);
+    r.dirty = get(s_.dirty);
+    r.dirty_before = simt::plain_load(s_.dirty_before);
+    r.ran = simt::plain_load(s_.ran);
+    r.troubled = simt::plain_load(s_.troubled);
+    r.stretched = simt::plain_load(s_.stretched);
+    r.next_stretch = simt::plain_load(s_.next_stretch);
+    r.began = simt::plain_load(s_.began);
+    r.stretch_ns = simt::plain_load(s_.stretch_ns);
+    r.no_overlap = simt::plain_load(past_.no_overlap);
+    r.past_calm = simt::plain_load(past_.calm);
+    r.past_tag = simt::plain_load(past_.tag);
+    return r;
+  }
+  /// The same at the end of a first pass. Of a loop's first window, `begins`, nobody has written anything down yet.
+  GPUTM_INLINE report look(bool begins) {
+    report r = look();
+    if (!begins) return r;
+    r.w = first(r.past_calm, r.past_tag);
+    put(s_.next_stretch, r.next_stretch = some);
+    enter(r.w);
+    r.dirty_before = r.ran = r.w.size;
+    return r;
+  }
+  /// The words that iterations change.
+  GPUTM_INLINE void reset() {
+    s_.violated.forget();
+    s_.ended.forget();
+    for (std::uint64_t& word : s_.found) simt::atomic(word).store(0, order::relaxed);
+    s_.too_long.forget();
+    set(s_.dirty, 0);
+  }
+  /// The size of the window after that of `r`.
+  GPUTM_INLINE std::uint32_t next_size(const report& r) const {
+    if (!limits_.adapt) return limits_.window;
+    const std::uint32_t commits = r.w.commits;
+    // means nothing if positions have been given up, and then is not asked for
+    const std::uint64_t again = r.ran - std::uint64_t{r.w.size};
+    const bool hardly = again * few_again < r.w.size;
+    const unsigned growth = commits != r.w.size ? 4 : r.troubled == 0 ? 16 : r.w.cut ? 1 : hardly ? 4 : 2;
+    const std::uint32_t size = at_most(std::uint64_t{commits} * growth, limits_.window);
+    return size < limits_.smallest ? limits_.smallest : size;
+  }
+  /// Whether one thread would have been faster than a window that has not gone smoothly. While nobody knows, it is
+  /// taken to be, so that it is tried; and its time counts less with every such window, so that it is tried again.
+  GPUTM_INLINE bool loses_to_one_thread(const report& r) {
+    const std::uint32_t commits = r.w.commits;
+    const bool smooth = commits == r.w.size && r.troubled == 0;
+    if (r.began == 0 || smooth || commits >= plenty) return false;  // of so many one thread is not worth trying
+    const std::uint64_t took = simt::nanoseconds() - r.began, ns = r.stretch_ns;
+    simt::plain_store(s_.stretch_ns, ns - ns / 16);
+    simt::plain_store(s_.rival_ns, took);
+    put(s_.rival_commits, commits);
+    return ns == 0 || took * r.stretched >= ns * commits;
+  }
+  /// How many iterations one thread should run first, since a window commits hardly more, runs far more than that, or
+  /// takes longer.
+  GPUTM_INLINE std::uint32_t next_stretch(const report& r) {
+    const std::uint32_t commits = r.w.commits;
+    if (!limits_.adapt || limits_.stretch == 0) return commits == 0;  // the window's first iteration must get through
+    const bool untimed = r.began == 0;  // else the clock tells more than the number of runs
+    const bool in_vain = untimed && commits < many && r.ran > 3 * commits;
+    const bool failed = in_vain || (commits < few && commits != r.w.size);
+    put(s_.rival_commits, 0);
+    if (!failed && !loses_to_one_thread(r)) {
+      if (commits >= (limits_.timed ? few : some)) put(s_.next_stretch, some);
+      return 0;
+    }
+    put(s_.next_stretch, at_most(std::uint64_t{r.next_stretch} * 2, limits_.stretch));
+    return at_most(r.next_stretch, limits_.stretch);
+  }
+  /// A window of which base, size, stretch and what is expected of it are known, ready to begin.
+  GPUTM_INLINE loop_window prepare(loop_window w) const {
+    const std::uint64_t left = limits_.iterations - w.base;
+    w.size = at_most(left, w.size);
+    w.stretch = at_most(left, w.stretch);
+    w.clear_table = w.tag + 3 > limits_.tags;
+    w.tag = w.clear_table ? 1 : w.tag + 2;
+    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.list = w.from = 0;
+    w.over = w.over || left == 0;
+    ++w.number;
+    return w;
+  }
+  /// Begins a window, but for the words that iterations change, and its own.
+  GPUTM_INLINE void enter(const loop_window& w) {
+    if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
+    put(s_.dirty_before, w.size);
+    put(s_.ran, w.size);
+    put(s_.troubled, 0);
+    // windows that expect no violations run other code, and mostly commit whole; clearing takes time that is not theirs
+    simt::plain_store(s_.began, limits_.timed && w.wary != 0 && !w.clear_table ? simt::nanoseconds() : 0);
+    simt::progress();
+  }
+  /// Window `w` follows that of `r`.
+  GPUTM_INLINE void begin(report& r, const loop_window& w) {
+    r.w = prepare(w);
+    enter(r.w);
+    reset();
+  }
+  GPUTM_INLINE void store(const loop_window& w) {
+    simt::plain_store(s_.now.base, w.base);
+    put(s_.now.size, w.size);
+    put(s_.now.tag, w.tag);
+    put(s_.now.logged, w.logged);
+    put(s_.now.stretch, w.stretch);
+    put(s_.now.commits, w.commits);
+    put(s_.now.all_commit, w.all_commit);
+    put(s_.now.several, w.several);
+    put(s_.now.clear_table, w.clear_table);
+    put(s_.now.wary, w.wary);
+    put(s_.now.list, w.list);
+    put(s_.now.over, w.over);
+    put(s_.now.closing, w.closing);
+    put(s_.now.plain, w.plain);
+    put(s_.now.decided, w.decided);
+    put(s_.now.cut, w.cut);
+    put(s_.now.repair, w.repair);
+    put(s_.now.from, w.from);
+    put(s_.now.pending, w.pending);
+    put(s_.now.number, w.number);
+  }
+  /// The first window. If nobody knows yet which ranges the loop stores to, all reads are logged; it is taken to store
+  /// to those of a calm loop before it.
+  GPUTM_INLINE loop_window first(std::uint32_t past_calm, std::uint32_t past_tag) const {
+    loop_window w;
+    w.size = past_calm != 0 ? limits_.window : limits_.first_window;
+    w.tag = past_tag;
+    w.logged = past_calm != 0 ? past_calm & element_ranges::all : unknown;
+    return prepare(w);
+  }
+  /// It is known which iterations are in violation: how many of them commit. They count as done.
+  GPUTM_INLINE void decide(report& r) {
+    const std::uint32_t violated = r.violated, size = r.w.size, ended = r.ended;
+    std::uint32_t commits = violated < size ? violated : size;
+    if (r.found.has(loop_findings::alone) && commits > 1) commits = 1;
+    if (ended < commits) commits = ended + 1;
+    r.w.commits = commits;
+    r.w.all_commit = commits == size && !r.found.has(loop_findings::unmarked);
+    r.w.several = r.found.has(loop_findings::several);
+    const bool over = ended < commits || r.failed != 0;
+    const bool calm = commits == size && !over && r.troubled == 0 && r.w.wary == 0;
+    r.w.logged = to_log(r.w.base, r.w.logged, r.found);  // from the next window on
+    put(past_.calm, calm ? loop_past::known | r.w.logged : 0);
+    r.w.over = over;
+    r.w.closing = over || r.w.base + commits == limits_.iterations;
+    count(s_.counters.rounds, 1);
+    count(s_.counters.iterations, commits);
+  }
+  /// Whether the window must run again: because a range has been written that was read without a log, or after the
+  /// commits that it overlapped.
+  static GPUTM_INLINE bool must_repeat(const report& r) {
+    const loop_findings& f = r.found;
+    return (f.stored & f.read_unlogged) != 0 || f.has(loop_findings::overlap_failed);
+  }
+  GPUTM_INLINE void repeat(report& r) {
+    loop_window w = r.w;
+    const loop_findings& f = r.found;
+    w.logged |= f.stored | ranges_.of_arrays_with(f.stored & f.read_unlogged);
+    if (f.has(loop_findings::overlap_failed)) put(past_.no_overlap, 1);
+    w.pending = 0;
+    count(s_.counters.rounds, 1);
+    begin(r, w);
+  }
+  /// Whether the next window can overlap the commits of this one, which is decided: all of it commits, in any order.
+  /// Whether it should: this one has logged no reads, so that the next one may not want to either.
+  GPUTM_INLINE bool may_overlap(const report& r) const {
+    const bool can =
+        r.w.closing == 0 && !r.found.has(loop_findings::several) && r.w.commits == r.w.size && limits_.overlap;
+    return can && r.no_overlap == 0 && r.found.read_logged == 0;
+  }
+  /// Before a check: what earlier ones have found does not count. Without one: decide(), and perhaps go_on().
+  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local) {
+    if (r.w.repair != 0) {
+      r.w.plain = 0;
+      s_.violated.forget();
+      set(s_.dirty, 0);
+    } else if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
+      r.w.plain = 1;
+      if ((r.found.stored & r.found.read_logged) == 0) {
+        r.w.decided = 1;
+        decide(r);
+        if (commits_are_local && may_overlap(r)) go_on(r, r.w.commits);
+      }
+    }
+  }
+  /// The window's commits are done, or they are pending: then nothing happens if the next one cannot overlap them.
+  GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
+    loop_window w = r.w;
+    w.pending = pending;
+    const bool trouble = r.troubled != 0 || w.commits != w.size;
+    w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
+    w.base += w.commits;
+    w.stretch = next_stretch(r);
+    w.size = next_size(r);
+    // It looks around itself, or uses logs, before that. So this is called again; a stretch was not decided, since such
+    // a window has gone smoothly.
+    if (pending != 0 && (w.wary != 0 || w.stretch != 0)) return;
+    begin(r, w);
+  }
+  /// Begins a repair of those of the first `left` positions that are in violation; the others are given up.
+  GPUTM_INLINE void repair(report& r, std::uint32_t left) {
+    const bool list = r.w.wary == 0;
+    const std::uint32_t again = r.dirty < left ? r.dirty : left;
+    if (left != r.w.size) {
+      r.w.cut = 1;
+      add_findings(s_, {.flags = loop_findings::unmarked});  // those that it gives up have marked what they write
+    }
+    r.w.size = left;
+    r.w.list = list;
+    r.w.from = list ? 0 : r.violated;
+    if (list) r.w.wary = long_memory;
+    put(s_.dirty_before, list ? 2 * again : again);  // without lists a repair may come to nothing
+    put(s_.ran, std::uint64_t{r.ran} + again);
+    ++r.w.repair;
+    s_.ended.forget();
+  }
+
+ public:
+  GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits, loop_past& past, const element_ranges& ranges)
+      : s_(s), limits_(limits), past_(past), ranges_(ranges) {}
+
+  /// The window as the last serial section left it.
+  static GPUTM_INLINE loop_window current(loop_state& s) {
+    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),    simt::plain_load(s.now.tag),
+            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch), simt::plain_load(s.now.commits),
+            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several), simt::plain_load(s.now.clear_table),
+            simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),    simt::plain_load(s.now.over),
+            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),   simt::plain_load(s.now.decided),
+            simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),
+            simt::plain_load(s.now.pending),    simt::plain_load(s.now.number)};
+  }
+
+  /// The first window, which all threads find out for themselves; the first serial section writes it down. The table
+  /// holds what loops before this one have left.
+  GPUTM_INLINE loop_window first() const { return first(simt::plain_load(past_.calm), simt::plain_load(past_.tag)); }
+  /// All iterations of a pass have been executed. The window begins anew, or is checked, or needs no check: then it is
+  /// decided, and the next one may begin already. `begins`: it was the first pass over the loop's first window.
+  GPUTM_INLINE void end_pass(bool begins, bool commits_are_local) {
+    report r = look(begins);
+    if (must_repeat(r))
+      repeat(r);
+    else
+      prepare_check(r, commits_are_local);
+    store(r.w);
+  }
+  /// The same where nothing is ever checked.
+  GPUTM_INLINE void end_pass_unchecked(bool begins) {
+    report r = look(begins);
+    decide(r);
+    store(r.w);
+  }
+  /// All iterations have been checked, so each one in violation is known: decide(), or begin a repair. A repair halves
+  /// the work that is left: if it did not, the window gives up its upper half, where violations are more frequent.
+  GPUTM_INLINE void decide_or_repair(bool may_repair) {
+    report r = look();
+    const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
+    if (dirty != 0) put(s_.troubled, r.troubled = 1);
+    const bool cut = dirty > r.dirty_before / 2;
+    std::uint32_t left = cut ? size / 2 : size;
+    if (r.too_long < left) left = r.too_long;
+    const bool may_cut = limits_.adapt && left >= limits_.smallest;
+    const bool useful =
+        lowest < left && (!cut || may_cut) && !r.found.has(loop_findings::alone) && r.failed == 0 && r.ended > lowest;
+    if (may_repair && useful && r.w.repair != limits_.repairs) {
+      repair(r, left);
+    } else {
+      r.w.repair = 0;
+      decide(r);
+    }
+    store(r.w);
+  }
+  /// The window's commits are done.
+  GPUTM_INLINE void next() {
+    report r = look();
+    go_on(r, 0);
+    store(r.w);
+  }
+  // Thread 0 calls these three, before the barrier: others still read the window.
+  GPUTM_INLINE void begin_stretch() {
+    if (limits_.timed) simt::plain_store(s_.began, simt::nanoseconds());
+  }
+  /// Whether the stretch should end after `done` iterations, since windows are faster. It may begin slowly.
+  GPUTM_INLINE bool is_beaten(std::uint64_t done) const {
+    if (!limits_.timed || done == 0 || ((done & (done - 1)) != 0 && done % some != 0)) return false;
+    const std::uint64_t commits = simt::plain_load(s_.rival_commits);
+    const std::uint64_t ns = simt::nanoseconds() - simt::plain_load(s_.began);
+    return ns * commits > (done + commits / 4) * simt::plain_load(s_.rival_ns);
+  }
+  GPUTM_INLINE void note_stretch(std::uint32_t done, bool over) {
+    put(s_.stretched, done);
+    put(s_.stretch_over, over);
+  }
+  GPUTM_INLINE void next_after_stretch() {
+    report r = look();
+    loop_window w = r.w;
+    const std::uint32_t done = r.stretched;
+    // with its barrier, as a window's time is
+    if (limits_.timed) simt::plain_store(s_.stretch_ns, simt::nanoseconds() - r.began);
+    count(s_.counters.iterations, done);
+    count(s_.counters.serial, done);
+    w.logged |= r.found.stored;
+    w.base += done;
+    w.over = simt::plain_load(s_.stretch_over);
+    if (done < w.stretch) put(s_.next_stretch, some);
+    w.stretch = 0;
+    // if timed, windows grow across stretches, until they are as fast as they can be
+    if (!limits_.timed) w.size = limits_.adapt ? limits_.smallest : limits_.window;
+    begin(r, w);
+    store(r.w);
+  }
+};
+
+}  // namespace gputm::parts
