@@ -238,7 +238,8 @@ class loop_log {
   }
   GPUTM_INLINE void write_back(const region_table& regions, std::uint32_t i, std::uint64_t key) const {
     latest_region array(regions);
-    write_back_words(array.element(key), i, array.element_bytes());
+    std::byte* const to = array.element(key);
+    write_back_words(to, i, array.element_bytes());
   }
 
  private:
