@@ -172,8 +172,7 @@ class parallel_commit {
                                parts::grid_barrier& barrier) const {
     const bool several = w.several && w.commits != 1;
     if (several) leave_to_last_writers(env, w, table, barrier);
-    // Where no element is shared all go through their logs: rows are faster, by 2 % of a loop with read-after-write
-    // dependences.
+    // Where no element is shared all go through their logs: rows are faster.
     if (several && w.wary != 0 && mine)
       write_those(env, w.commits, *mine);
     else
