@@ -154,13 +154,11 @@ class loop_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) entry[k] = i + k < reads_ ? simt::plain_load(row(2 + i + k)) : 0;
   }
-  /// A read of a calm pass, whose entry is the key.
-  GPUTM_INLINE std::uint64_t calm_read(std::uint32_t i) const { return simt::streaming_load(row(2 + i)); }
-  /// Several of them.
+  /// The same of a calm pass, whose entries are the keys.
   template <std::size_t N>
   GPUTM_INLINE void fetch_calm_reads(std::uint32_t i, std::uint64_t (&key)[N]) const {
     GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? calm_read(i + k) : 0;
+    for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? simt::streaming_load(row(2 + i + k)) : 0;
   }
   static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) { return entry & 0xffffffffffu; }
   static GPUTM_INLINE std::uint32_t source_of_read(std::uint64_t entry) {
