@@ -72,7 +72,7 @@ json object_of(const run_record& r, const std::string& command) {
          {"algorithm", r.algorithm->name},
          {"device", r.device},
          {"device_name", r.device_name},
-         {"commit", commit()},
+         {"commit", built_from()},
          {"command", command},
          {"parameters", parameters_of(r)},
          {"commits", s.commits},
@@ -97,7 +97,7 @@ json object_of(const run_record& r, const std::string& command) {
 
 }  // namespace
 
-std::string_view commit() { return GPUTM_COMMIT; }
+std::string_view built_from() { return GPUTM_COMMIT; }
 
 json_file::json_file(std::string path, std::string command) : path_(std::move(path)), command_(std::move(command)) {
   if (path_.empty()) return;

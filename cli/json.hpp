@@ -41,6 +41,6 @@ class json_file {
 };
 
 /// The commit of the source that this program was built from.
-std::string_view commit();
+std::string_view built_from();
 
 }  // namespace gputm::cli

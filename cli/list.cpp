@@ -100,7 +100,7 @@ std::vector<named_device> devices() {
 
 json as_json() {
   json all{{"algorithms", json::array()}, {"loop_engines", json::array()}, {"workloads", json::array()},
-           {"devices", json::array()},    {"cuda", built_with_cuda()},     {"commit", commit()}};
+           {"devices", json::array()},    {"cuda", built_with_cuda()},     {"commit", built_from()}};
   for (const algorithm_entry& a : algorithms())
     all["algorithms"].push_back({{"name", a.name},
                                  {"baseline", a.role == role::baseline},

@@ -67,7 +67,7 @@ void add_check(CLI::App& program, check_request& r, check_numbers& n) {
 
 int run(int argc, char** argv) {
   CLI::App program("Software transactions and speculative loops for GPUs", "gputm");
-  program.set_version_flag("--version", std::string("gputm ") + version + ", commit " + std::string(commit()));
+  program.set_version_flag("--version", std::string("gputm ") + version + ", commit " + std::string(built_from()));
   list_request for_list;
   bench_request for_bench;
   check_request for_check;

@@ -24,6 +24,43 @@ endif()
 set(gputm_common_headers <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <functional> <map> <memory> <optional>
   <random> <set> <span> <sstream> <string> <thread> <variant> <vector>)
 
+# Leaves a file alone that has this content, so that nothing is built anew for it.
+function(write_if_different path content)
+  set(old "")
+  if(EXISTS "${path}")
+    file(READ "${path}" old)
+  endif()
+  if(NOT old STREQUAL content)
+    file(WRITE "${path}" "${content}")
+  endif()
+endfunction()
+
+# Half of the time that nvcc takes for an algorithm goes into headers, again for each source and architecture.
+set(GPUTM_BATCH 1 CACHE STRING "So many sources of a program are compiled as one: quicker from scratch on few cores")
+
+# Replaces the sources in `list` by files that include GPUTM_BATCH of them each, `name` and a number.
+function(gputm_in_batches list name)
+  if(NOT GPUTM_BATCH GREATER 1)
+    return()
+  endif()
+  set(batches "")
+  list(LENGTH ${list} count)
+  set(from 0)
+  while(from LESS count)
+    list(SUBLIST ${list} ${from} ${GPUTM_BATCH} sources)
+    set(content "")
+    foreach(source IN LISTS sources)
+      cmake_path(ABSOLUTE_PATH source NORMALIZE)
+      string(APPEND content "#include \"${source}\"\n")
+    endforeach()
+    set(batch ${CMAKE_CURRENT_BINARY_DIR}/${name}_from_${from}.cpp)
+    write_if_different(${batch} "${content}")
+    list(APPEND batches ${batch})
+    math(EXPR from "${from} + ${GPUTM_BATCH}")
+  endwhile()
+  set(${list} ${batches} PARENT_SCOPE)
+endfunction()
+
 # Sources that serve the host and the GPU: compiled by nvcc where GPUTM_CUDA is on.
 function(gputm_device_sources target)
   if(GPUTM_CUDA)

@@ -41,6 +41,8 @@ prepare() {
 }
 
 configure() {
+  local batch=1
+  if [ "$(jobs)" -le 4 ]; then batch=4; fi  # few cores are busy anyway, and headers are read once for four sources
   say "configuring build/$1"
-  cmake --preset "$@"
+  cmake --preset "$@" -DGPUTM_BATCH=$batch
 }

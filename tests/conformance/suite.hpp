@@ -92,9 +92,9 @@ std::vector<property> properties_of() {
   return all;
 }
 
-#define GPUTM_CONFORMANCE_TO(name, ...)                                              \
-  namespace {                                                                        \
-  [[maybe_unused]] const bool joined = gputm::conformance::join(#name, __VA_ARGS__); \
+#define GPUTM_CONFORMANCE_TO(name, ...)                                                     \
+  namespace {                                                                               \
+  [[maybe_unused]] const bool joined_##name = gputm::conformance::join(#name, __VA_ARGS__); \
   }
 #define GPUTM_CONFORMANCE(name, ...) GPUTM_CONFORMANCE_TO(name, gputm::conformance::properties_of<__VA_ARGS__>())
 

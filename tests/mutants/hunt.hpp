@@ -18,7 +18,7 @@ struct quarry {
 
 /// 0 if the property fails within so many schedules, and says what it should.
 int catch_mutant(const quarry&);
-/// 0 if no property fails within the same schedules.
+/// 0 if no property fails within the most schedules of its mutants.
 int pass_control(const std::vector<quarry>&);
 
 }  // namespace gputm::mutants

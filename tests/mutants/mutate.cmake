@@ -25,16 +25,6 @@ function(mutant_section text name from content end)
   set(${end} ${last} PARENT_SCOPE)
 endfunction()
 
-function(write_if_different path content)
-  set(old "")
-  if(EXISTS "${path}")
-    file(READ "${path}" old)
-  endif()
-  if(NOT old STREQUAL content)
-    file(WRITE "${path}" "${content}")
-  endif()
-endfunction()
-
 # Writes the mutated header to `path`.
 function(mutate name mutant header path)
   file(READ "${header}" code)

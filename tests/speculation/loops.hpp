@@ -55,9 +55,13 @@ void one_random_loop(const venue& v, dice& d, const loop_shape& shape, const loo
   });
 }
 
-/// The same with elements of the k-th type of several.
+/// The same with elements of the k-th type of several. Each takes seconds to compile, so mutants have two.
 template <class E>
 void one_random_loop(std::uint64_t k, const venue& v, dice& d, const loop_shape& shape, const loop_config& config) {
+#if defined(GPUTM_FEW_TYPES)
+  return k % 2 == 0 ? one_random_loop<E, std::uint32_t>(v, d, shape, config)
+                    : one_random_loop<E, odd_struct>(v, d, shape, config);
+#else
   switch (k % 6) {
     case 0: return one_random_loop<E, std::uint32_t>(v, d, shape, config);
     case 1: return one_random_loop<E, std::uint64_t>(v, d, shape, config);
@@ -66,6 +70,7 @@ void one_random_loop(std::uint64_t k, const venue& v, dice& d, const loop_shape&
     case 4: return one_random_loop<E, struct_of_16>(v, d, shape, config);
     default: return one_random_loop<E, odd_struct>(v, d, shape, config);
   }
+#endif
 }
 
 /// Random loops, elements of several types in turn.
