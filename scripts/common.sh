@@ -42,7 +42,8 @@ prepare() {
 
 configure() {
   local batch=1
-  if [ "$(jobs)" -le 4 ]; then batch=4; fi  # few cores are busy anyway, and headers are read once for four sources
+  # Few cores are busy anyway, and headers are read once for four sources. Optimizing for GPUs takes far longer than that.
+  if [ "$1" != cuda ] && [ "$(jobs)" -le 4 ]; then batch=4; fi
   say "configuring build/$1"
   cmake --preset "$@" -DGPUTM_BATCH=$batch
 }

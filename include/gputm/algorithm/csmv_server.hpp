@@ -174,7 +174,7 @@ class csmv_server {
       if (l.snapshot() < first) first = l.snapshot();
     });
     oldest = simt::reduce_unordered(all, first, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
-    keys = simt::reduce_unordered(all, keys, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+    keys = simt::reduce_add(all, keys);
     if (keys > table_.room()) return {table_, true};
     const parts::key_table table = table_.for_keys(keys);
     put(table, warp, batch, 0, keys);
@@ -221,7 +221,7 @@ class csmv_server {
     each_of(some, [&](std::uint32_t t) {
       if (text_of(warp, t).keys() > first) mine |= simt::mask_t{1} << t;
     });
-    return simt::reduce_unordered(all, mine, [](simt::mask_t a, simt::mask_t b) { return a | b; });
+    return simt::reduce_or(all, mine);
   }
   /// Calls visit(t) for this lane's transactions among `batch`.
   template <class Visit>
@@ -263,9 +263,8 @@ class csmv_server {
     }
     const std::uint64_t lost = record_.overwritten_up_to();
     if (lost > checked) gone |= older(warp, f.live, lost);
-    const auto unite = [](simt::mask_t a, simt::mask_t b) { return a | b; };
-    gone = simt::reduce_unordered(all, gone, unite);
-    f.end(simt::reduce_unordered(all, conflict, unite), gone);
+    gone = simt::reduce_or(all, gone);
+    f.end(simt::reduce_or(all, conflict), gone);
   }
 
   /// Who of `live` is in conflict with the commit in the place `place`.
