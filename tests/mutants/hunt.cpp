@@ -34,18 +34,21 @@ int catch_mutant(const quarry& q) {
 }
 
 int pass_control(const std::vector<quarry>& all) {
-  int failed = 0;
-  std::vector<quarry> done;
+  // mutants of one property share schedules: those of the one that has most are those of all
+  std::vector<quarry> longest;
   for (const quarry& q : all) {
-    // mutants of one property share schedules: those of the one that has most are those of all
-    const auto same = [&q](const quarry& other) { return other.property == q.property && other.how == q.how; };
-    if (std::any_of(done.begin(), done.end(), same)) continue;
-    done.push_back(q);
-    quarry most = q;
-    for (const quarry& other : all)
-      if (same(other) && other.schedules > most.schedules) most = other;
-    const conformance::search_result r = search(most, 0, most.schedules);
-    std::printf("%s, and all of its property: the library as it is, %llu schedules: %s\n", most.name,
+    const auto at = std::find_if(longest.begin(), longest.end(), [&q](const quarry& other) {
+      return other.property == q.property && other.how == q.how;
+    });
+    if (at == longest.end())
+      longest.push_back(q);
+    else if (at->schedules < q.schedules)
+      *at = q;
+  }
+  int failed = 0;
+  for (const quarry& q : longest) {
+    const conformance::search_result r = search(q, 0, q.schedules);
+    std::printf("%s, and all of its property: the library as it is, %llu schedules: %s\n", q.name,
                 static_cast<unsigned long long>(r.schedules), r.failed ? r.what.c_str() : "no failure");
     failed |= r.failed;
   }
