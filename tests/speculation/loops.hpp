@@ -76,7 +76,7 @@ void one_random_loop(std::uint64_t k, const venue& v, dice& d, const loop_shape&
 /// Random loops, elements of several types in turn.
 template <class E>
 void random_loops_equal_the_sequential_loop(const venue& v) {
-  const std::uint64_t rounds = v.pick(1u, 1000u, 200u);
+  const std::uint64_t rounds = v.pick(1u, 400u, 200u);
   dice d(v.seed * 7919 + v.round);
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape = loop_shape::random(d, v.exploring());
@@ -87,7 +87,7 @@ void random_loops_equal_the_sequential_loop(const venue& v) {
 /// Rows of neighbours, which warps write back together, and most of them where nobody reads, so that windows overlap.
 template <class E>
 void rows_equal_the_sequential_loop(const venue& v) {
-  const std::uint64_t rounds = v.pick(1u, 50u, 10u);
+  const std::uint64_t rounds = v.pick(1u, 25u, 10u);
   dice d(v.seed * 86028121 + v.round);
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape =
@@ -116,7 +116,7 @@ void dense_loops_equal_the_sequential_loop(const venue& v) {
 template <class E>
 void loads_together_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 49979687 + v.round);
-  for (std::uint64_t k = 0, rounds = v.pick(1u, 150u, 60u); k < rounds; ++k) {
+  for (std::uint64_t k = 0, rounds = v.pick(1u, 75u, 60u); k < rounds; ++k) {
     const bool rows = d.below(3) == 0;
     loop_shape shape = rows ? loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100u, 500u)))
                             : loop_shape::random(d, v.exploring());
@@ -136,7 +136,7 @@ void loads_together_equal_the_sequential_loop(const venue& v) {
 /// Few dependences in one large window, and addresses that depend on data: what repairs are for.
 template <class E>
 void sparse_loops_equal_the_sequential_loop(const venue& v) {
-  const int rounds = v.pick(1, 200, 20);
+  const int rounds = v.pick(1, 100, 20);
   dice d(v.seed * 15485863 + v.round);
   for (int k = 0; k < rounds; ++k) {
     loop_shape shape;
@@ -165,7 +165,7 @@ void sparse_loops_equal_the_sequential_loop(const venue& v) {
 template <class E>
 void loops_in_turn_equal_the_sequential_loops(const venue& v) {
   dice d(v.seed * 6700417 + v.round);
-  for (int k = v.pick(1, 30, 20); k > 0; --k) {
+  for (int k = v.pick(1, 15, 20); k > 0; --k) {
     const loop_shape first = loop_shape::random(d, v.exploring());
     loop_config config = random_config(d, v, first);
     config.capacity = {.reads = loop_shape::most_steps, .writes = loop_shape::most_steps};

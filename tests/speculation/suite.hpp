@@ -72,12 +72,12 @@ inline void on_gpu(void (*property)(const venue&)) {
   }                                                                                                           \
   GPUTM_LOOP_ON_GPU(engine, property)
 #define GPUTM_LOOP_ENGINE(engine)                                                     \
-  GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 20000)          \
-  GPUTM_LOOP_PROPERTY(engine, dense_loops_equal_the_sequential_loop, 20000)           \
-  GPUTM_LOOP_PROPERTY(engine, loads_together_equal_the_sequential_loop, 20000)        \
-  GPUTM_LOOP_PROPERTY(engine, sparse_loops_equal_the_sequential_loop, 20000)          \
-  GPUTM_LOOP_PROPERTY(engine, rows_equal_the_sequential_loop, 10000)                  \
-  GPUTM_LOOP_PROPERTY(engine, loops_in_turn_equal_the_sequential_loops, 5000)         \
+  GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 10000)          \
+  GPUTM_LOOP_PROPERTY(engine, dense_loops_equal_the_sequential_loop, 10000)           \
+  GPUTM_LOOP_PROPERTY(engine, loads_together_equal_the_sequential_loop, 10000)        \
+  GPUTM_LOOP_PROPERTY(engine, sparse_loops_equal_the_sequential_loop, 10000)          \
+  GPUTM_LOOP_PROPERTY(engine, rows_equal_the_sequential_loop, 5000)                   \
+  GPUTM_LOOP_PROPERTY(engine, loops_in_turn_equal_the_sequential_loops, 3000)         \
   GPUTM_LOOP_PROPERTY(engine, a_chain_ends_at_a_small_multiple, 500)                  \
   GPUTM_LOOP_PROPERTY(engine, one_thread_runs_what_windows_are_slower_at, 200)        \
   GPUTM_LOOP_PROPERTY(engine, reductions_are_ordinary_loads_and_stores, 3000)         \
@@ -86,11 +86,11 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, a_writer_that_changes_its_mind_hides_no_other, 2000)    \
   GPUTM_LOOP_PROPERTY(engine, all_reads_of_an_iteration_are_checked, 1000)            \
   GPUTM_LOOP_PROPERTY(engine, an_array_may_first_be_stored_to_in_a_repair, 500)       \
-  GPUTM_LOOP_PROPERTY(engine, a_reader_behind_many_writers_finds_the_last, 100)       \
+  GPUTM_LOOP_PROPERTY(engine, a_reader_behind_many_writers_finds_the_last, 40)        \
   GPUTM_LOOP_PROPERTY(engine, what_an_iteration_needs_is_counted_as_in_sequence, 500) \
   GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)              \
   GPUTM_LOOP_PROPERTY(engine, ends_of_earlier_loops_do_not_count, 1000)               \
-  GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 1000)            \
+  GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 400)             \
   GPUTM_LOOP_PROPERTY(engine, of_several_writers_the_last_prevails, 2000)
 
 }  // namespace gputm::conformance
