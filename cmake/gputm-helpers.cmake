@@ -61,16 +61,6 @@ function(gputm_in_batches list name)
   set(${list} ${batches} PARENT_SCOPE)
 endfunction()
 
-# Builds a target for the newest architecture only: enough for tests and examples, which nobody carries to several GPUs,
-# and they take long enough.
-function(gputm_for_the_newest target)
-  if(GPUTM_CUDA)
-    list(GET CMAKE_CUDA_ARCHITECTURES -1 newest)
-    string(REGEX REPLACE "-.*" "" newest ${newest})
-    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES ${newest}-real)
-  endif()
-endfunction()
-
 # Sources that serve the host and the GPU: compiled by nvcc where GPUTM_CUDA is on.
 function(gputm_device_sources target)
   if(GPUTM_CUDA)
