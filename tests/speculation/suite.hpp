@@ -13,6 +13,7 @@
 #include "conformance/explorer.hpp"
 #include "conformance/gpu.hpp"
 #include "speculation/hand_made_loops.hpp"
+#include "speculation/known_loops.hpp"
 #include "speculation/loops.hpp"
 #include "speculation/value_loops.hpp"
 #include "speculation/writer_loops.hpp"
@@ -90,6 +91,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, what_an_iteration_needs_is_counted_as_in_sequence, 500) \
   GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)              \
   GPUTM_LOOP_PROPERTY(engine, ends_of_earlier_loops_do_not_count, 1000)               \
+  GPUTM_LOOP_PROPERTY(engine, a_loop_may_fare_otherwise_than_those_before, 2000)      \
   GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 400)             \
   GPUTM_LOOP_PROPERTY(engine, of_several_writers_the_last_prevails, 2000)
 

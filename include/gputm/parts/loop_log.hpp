@@ -53,15 +53,17 @@ struct position_status {
   }
 };
 
-/// The array that the latest entry was of: mostly the next one is of the same. Code that is compiled apart would load
-/// what a kernel's parameters say of it for each entry, and wait for that.
+/// The array that the latest entry was of, at first the first one: mostly the next one is of the same. Code that is
+/// compiled apart would load what a kernel's parameters say of it for each entry, and wait for that; so who calls such
+/// code makes it.
 class latest_region {
   const region_table& regions_;
-  std::uint32_t number_ = max_regions, bytes_ = 0;
-  std::byte* data_ = nullptr;
+  std::uint32_t number_ = 0, bytes_;
+  std::byte* data_;
 
  public:
-  GPUTM_INLINE explicit latest_region(const region_table& regions) : regions_(regions) {}
+  GPUTM_INLINE explicit latest_region(const region_table& regions)
+      : regions_(regions), bytes_(regions.regions[0].element_bytes), data_(regions.regions[0].data) {}
   /// The element of this key.
   GPUTM_INLINE std::byte* element(std::uint64_t key) {
     const std::uint32_t number = region_of(key);

@@ -80,12 +80,14 @@ class loop_plan {
   /// The same at the end of a first pass. Of a loop's first window, `begins`, nobody has written anything down yet.
   GPUTM_INLINE report look(bool begins) {
     report r = look();
-    if (!begins) return r;
+    if (begins) begin_first(r);
+    return r;
+  }
+  GPUTM_INLINE void begin_first(report& r) {
     r.w = first(r.past_calm, r.past_tag);
     put(s_.next_stretch, r.next_stretch = some);
     enter(r.w);
     r.dirty_before = r.ran = r.w.size;
-    return r;
   }
   /// The words that iterations change.
   GPUTM_INLINE void reset() {
@@ -141,7 +143,8 @@ class loop_plan {
     w.stretch = at_most(left, w.stretch);
     w.clear_table = w.tag + 3 > limits_.tags;
     w.tag = w.clear_table ? 1 : w.tag + 2;
-    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.list = w.from = 0;
+    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.list = w.from =
+        w.foreseen = 0;
     w.over = w.over || left == 0;
     ++w.number;
     return w;
@@ -182,6 +185,7 @@ class loop_plan {
     put(s_.now.repair, w.repair);
     put(s_.now.from, w.from);
     put(s_.now.pending, w.pending);
+    put(s_.now.foreseen, w.foreseen);
     put(s_.now.number, w.number);
   }
   /// The first window. If nobody knows yet which ranges the loop stores to, all reads are logged; it is taken to store
@@ -286,18 +290,42 @@ class loop_plan {
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
-    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),    simt::plain_load(s.now.tag),
-            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch), simt::plain_load(s.now.commits),
-            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several), simt::plain_load(s.now.clear_table),
-            simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),    simt::plain_load(s.now.over),
-            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),   simt::plain_load(s.now.decided),
-            simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),
-            simt::plain_load(s.now.pending),    simt::plain_load(s.now.number)};
+    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),     simt::plain_load(s.now.tag),
+            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),  simt::plain_load(s.now.commits),
+            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several),  simt::plain_load(s.now.clear_table),
+            simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),     simt::plain_load(s.now.over),
+            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),    simt::plain_load(s.now.decided),
+            simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),   simt::plain_load(s.now.from),
+            simt::plain_load(s.now.pending),    simt::plain_load(s.now.foreseen), simt::plain_load(s.now.number)};
   }
 
   /// The first window, which all threads find out for themselves; the first serial section writes it down. The table
   /// holds what loops before this one have left.
   GPUTM_INLINE loop_window first() const { return first(simt::plain_load(past_.calm), simt::plain_load(past_.tag)); }
+  /// Whether the window is all of the loop, and the loops before have told which reads to log. Then, unless there is
+  /// trouble, there is nothing to decide: it ends without a serial section.
+  GPUTM_INLINE bool is_whole(const loop_window& w) const {
+    return w.number == 1 && w.repair == 0 && w.size == limits_.iterations && w.logged != unknown;
+  }
+  /// Whether what a thread has found in such a window has to be decided about.
+  static GPUTM_INLINE bool is_trouble(const loop_window& w, const loop_findings& mine) {
+    return mine.flags != 0 || (mine.stored & ~w.logged) != 0;
+  }
+  /// Writes down what becomes of such a window unless there is trouble: all of it commits. One thread calls it.
+  GPUTM_INLINE void foresee(loop_window w) {
+    w.commits = w.size;
+    w.plain = w.decided = w.all_commit = w.closing = w.foreseen = 1;
+    store(w);
+  }
+  /// It has come to that: writes down what the next loop and the counters need, once all have executed it. One thread
+  /// calls it; commits may be under way.
+  GPUTM_INLINE void end_whole(const loop_window& w) {
+    put(past_.tag, w.tag);
+    put(past_.calm, loop_past::known | to_log(w.base, w.logged, found_in(s_)));
+    count(s_.counters.rounds, 1);
+    count(s_.counters.iterations, w.size);
+    simt::progress();
+  }
   /// All iterations of a pass have been executed. The window begins anew, or is checked, or needs no check: then it is
   /// decided, and the next one may begin already. `begins`: it was the first pass over the loop's first window.
   GPUTM_INLINE void end_pass(bool begins, bool commits_are_local) {
@@ -318,6 +346,10 @@ class loop_plan {
   /// the work that is left: if it did not, the window gives up its upper half, where violations are more frequent.
   GPUTM_INLINE void decide_or_repair(bool may_repair) {
     report r = look();
+    if (r.w.foreseen) {  // it has not come to that, and nobody has written down yet that its pass has ended
+      begin_first(r);
+      r.w.plain = 1;
+    }
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);
     const bool cut = dirty > r.dirty_before / 2;

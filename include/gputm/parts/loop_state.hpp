@@ -62,6 +62,7 @@ struct loop_window {
   std::uint32_t from = 0;         ///< positions below are right, and run no more
   std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
                                   ///< each warp before it begins with this one: the two overlap
+  std::uint32_t foreseen = 0;     ///< it has come to what was written down before it began (loop_plan::foresee)
   std::uint32_t number = 0;       ///< tells windows apart
 };
 

@@ -121,7 +121,7 @@ class writer_table : tagged_table<writer_entry> {
   /// The marks of the array that the latest element was of, where elements have marks of their own: mostly the next one
   /// is of the same. As latest_region.
   struct latest_marks {
-    std::uint32_t region = max_regions;
+    std::uint32_t region = 0;
     const std::uint32_t* first;  ///< writers, from element 0 on
     GPUTM_INLINE explicit latest_marks(const writer_table& table) : first(table.first_marks()) {}
   };

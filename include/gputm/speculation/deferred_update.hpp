@@ -51,7 +51,13 @@ class deferred_update : window_thread<Body> {
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
     parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
     parts::position_set writers;  ///< have something to write back
+    bool trouble = false;         ///< in this calm pass some have done what a serial section has to see
   };
+  template <bool Calm>
+  GPUTM_INLINE void find(std::uint32_t flag, positions& those) const {
+    if constexpr (Calm) those.trouble = true;
+    parts::add_findings(*env_.state, {.flags = flag});
+  }
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
     parts::loop_findings found;
@@ -97,24 +103,25 @@ class deferred_update : window_thread<Body> {
       those->writers.put(turn, committed && a.writes() != 0);
       a.keep_lists();
     }
-    if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
-    if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
+    if (repair ? unmarked : !committed && a.writes() != 0) find<calm>(parts::loop_findings::unmarked, *those);
+    if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last(), *those);
     finish<calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
     if (usual && !a.strayed()) return true;
-    if (a.strayed()) this->find(parts::loop_findings::unlisted);
-    if (it.last()) this->find(parts::loop_findings::last_seen);
+    if (a.strayed()) find<calm>(parts::loop_findings::unlisted, *those);
+    if (it.last()) find<calm>(parts::loop_findings::last_seen, *those);
     if (how == attempt_end::failed) {
+      if constexpr (calm) those->trouble = true;
       if (a.why() == violation::capacity) env_.state->too_long.name(p);
       this->fail(p, p == 0, it.fault(), a.why());
     } else if (p == 0 && a.crowded()) {
-      this->find(parts::loop_findings::alone);
+      find<calm>(parts::loop_findings::alone, *those);
     }
     return true;
   }
   /// In a window that overlaps commits nothing is checked: an iteration counts, and may end the loop, or all run again.
-  GPUTM_INLINE bool end_of_overlapping(std::uint32_t p, bool failed, bool last) {
+  GPUTM_INLINE bool end_of_overlapping(std::uint32_t p, bool failed, bool last, positions& those) {
     if (failed)
-      this->find(parts::loop_findings::overlap_failed);
+      find<true>(parts::loop_findings::overlap_failed, those);
     else if (last)
       this->end_at(p);
     return !failed;
@@ -147,6 +154,7 @@ class deferred_update : window_thread<Body> {
     parts::writer_marker marker(view_.table(), Kind == pass::calm);  // if not, others look for marks meanwhile
     iteration_fault fault;
     std::uint32_t turn = repair ? those->due.next(first_turn()) : 0, p = position(turn);
+    if constexpr (Kind == pass::calm) those->trouble = false;
     if (Kind == pass::wary) *those = {};
     GPUTM_NO_UNROLL
     while (p < w_.size) {
@@ -178,7 +186,8 @@ class deferred_update : window_thread<Body> {
       if (!is_dirty(p)) list_writes(p);
   }
 
-  GPUTM_INLINE void execute_all(positions& those) {
+  /// What the threads of this warp have found, but for what `those` tells.
+  GPUTM_INLINE parts::loop_findings execute_all(positions& those) {
     pass_result f;
     if (w_.repair != 0) {
       if constexpr (Options::repair) {
@@ -188,11 +197,11 @@ class deferred_update : window_thread<Body> {
     } else if (w_.wary != 0) {
       f = execute_apart<pass::wary>(*this, &those);
     } else {
-      f = execute_positions<pass::calm>(nullptr);
+      f = execute_positions<pass::calm>(&those);
     }
     this->executed_ += f.executed;
     this->forwarded_ += f.forwarded;
-    this->find_of_all(f.found);
+    return this->find_of_all(f.found);
   }
 
   static constexpr std::uint32_t at_once = 4;  // reads of a position that a check fetches together
@@ -369,8 +378,8 @@ class deferred_update : window_thread<Body> {
     those.writers.put(turn, log(mine.position).write_count() != 0);
   }
   /// A repair that has changed nothing but values leaves most positions right: only those are looked at that have run
-  /// again, or have read from others.
-  GPUTM_INLINE void check_all(positions& those) {
+  /// again, or have read from others. Whether it has found any in violation.
+  GPUTM_INLINE bool check_all(positions& those) {
     const parts::loop_findings found = parts::found_in(*env_.state);
     std::uint32_t first = first_turn();
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
@@ -391,7 +400,7 @@ class deferred_update : window_thread<Body> {
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
     those.due = {};
     std::uint32_t dirty = 0, then = look.next(first);
-    if (position(then) >= w_.size) return;
+    if (position(then) >= w_.size) return false;
     marks_of now = fetch_marks(fetch_reads(position(then)));
     then = look.next(then + 1);
     reads_of next = fetch_reads(position(then));
@@ -408,6 +417,7 @@ class deferred_update : window_thread<Body> {
       those.due.put(turn_of(mine.position), true);
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
+    return dirty != 0;
   }
   /// What this warp has executed of the window before, if nobody has written that back yet.
   GPUTM_INLINE void write_back_pending() const {
@@ -415,17 +425,30 @@ class deferred_update : window_thread<Body> {
     Commit::write_back(env_, w_.pending);
     if (simt::is_full_warp()) simt::sync_warp();  // lanes have read each other's logs, and use theirs again
   }
-  /// One pass over the window, or a repair of it; false if the window begins anew.
+  static constexpr unsigned after_pass = 0, after_check = 1;  // polls
+
+  /// One pass over the window, or a repair of it; false if the window begins anew. Whatever a poll comes to, the window
+  /// is what memory says then, and what follows depends on that alone: so a compiler knows that all threads go the same
+  /// way, and keeps the window's words in registers that a warp has once. Without them streaming iterations of one
+  /// access take a tenth longer.
   GPUTM_INLINE bool run_pass(positions& those) {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
-    execute_all(those);
-    barrier_.wait([this] { plan_.end_pass(this->begins() && w_.repair == 0, Commit::is_local); });
+    const parts::loop_findings found = execute_all(those);
+    const auto end = [this] { plan_.end_pass(this->begins() && w_.repair == 0, Commit::is_local); };
+    if (plan_.is_whole(w_))
+      barrier_.poll(after_pass, those.trouble || plan_.is_trouble(w_, found), found.read_logged != 0, end);
+    else
+      barrier_.wait(end);
     const std::uint32_t number = w_.number;
     this->look_at_window();
     if (w_.number != number) return false;
-    if (w_.decided) return true;
-    check_all(those);
-    barrier_.wait([this] { plan_.decide_or_repair(Options::repair); });
+    if (w_.foreseen ? !barrier_.has_noted(after_pass) : w_.decided) return true;
+    const bool dirty = check_all(those);
+    const auto decide = [this] { plan_.decide_or_repair(Options::repair); };
+    if (w_.foreseen)
+      barrier_.poll(after_check, dirty, false, decide);
+    else
+      barrier_.wait(decide);
     this->look_at_window();
     return true;
   }
@@ -436,6 +459,7 @@ class deferred_update : window_thread<Body> {
   /// Every thread of the grid calls it once.
   GPUTM_INLINE void run() {
     positions those;
+    if (plan_.is_whole(w_) && simt::grid_thread_rank() == 0) plan_.foresee(w_);
     GPUTM_NO_UNROLL
     while (this->begin_window(table_)) {
       view_ = {env_.logs, table_};
@@ -448,6 +472,7 @@ class deferred_update : window_thread<Body> {
       barrier_.wait([this] { plan_.next(); });
       this->look_at_window();
     }
+    if (w_.foreseen && simt::grid_thread_rank() == 0) plan_.end_whole(w_);
     this->flush();
   }
 };

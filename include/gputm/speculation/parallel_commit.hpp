@@ -85,10 +85,8 @@ class parallel_commit {
   }
   /// Goes from one of its positions to the next as long as the warp has rows; where it stops. Apart, as the others:
   /// each has registers enough for itself.
-  static GPUTM_NOINLINE std::uint32_t write_all_rows(const loop_environment& env, std::uint32_t first,
-                                                     std::uint32_t end) {
-    const parts::loop_log_space logs = env.logs;
-    parts::latest_region array(env.regions);
+  static GPUTM_NOINLINE std::uint32_t write_all_rows(parts::loop_log_space logs, parts::latest_region array,
+                                                     std::uint32_t first, std::uint32_t end) {
     const std::uint32_t threads = simt::grid_threads();
     row_of next = fetch_row(logs, first + simt::lane(), end);
     GPUTM_NO_UNROLL
@@ -103,9 +101,8 @@ class parallel_commit {
 
   /// Writes back where logs have room for one write a position: latencies of several positions overlap. Apart: beside
   /// the rest, bodies would have fewer registers.
-  static GPUTM_NOINLINE void write_single_entries(const loop_environment& env, std::uint32_t end) {
-    const parts::loop_log_space logs = env.logs;
-    parts::latest_region array(env.regions);
+  static GPUTM_NOINLINE void write_single_entries(parts::loop_log_space logs, parts::latest_region array,
+                                                  std::uint32_t end) {
     const std::uint32_t threads = simt::grid_threads();
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < end; p += at_once * threads) {
@@ -139,9 +136,8 @@ class parallel_commit {
     }
   }
   /// As write_single_entries, from `p` on, where there is room for several.
-  static GPUTM_NOINLINE void write_positions(const loop_environment& env, std::uint32_t p, std::uint32_t end) {
-    const parts::loop_log_space logs = env.logs;
-    parts::latest_region array(env.regions);
+  static GPUTM_NOINLINE void write_positions(parts::loop_log_space logs, parts::latest_region array, std::uint32_t p,
+                                             std::uint32_t end) {
     const std::uint32_t threads = simt::grid_threads();
     writes_of next = fetch(logs, p, end);
     GPUTM_NO_UNROLL
@@ -160,10 +156,11 @@ class parallel_commit {
   /// Writes back, of the positions below `end`, those that this warp has executed; no element has several writers whose
   /// entries count. The lanes of a warp call it together.
   static GPUTM_INLINE void write_back(const loop_environment& env, std::uint32_t end) {
-    if (env.logs.writes == 1) return write_single_entries(env, end);
+    const parts::latest_region array(env.regions);
+    if (env.logs.writes == 1) return write_single_entries(env.logs, array, end);
     std::uint32_t first = simt::grid_thread_rank() - simt::lane();  // lanes stay together, until there is no row
-    if (simt::is_full_warp()) first = write_all_rows(env, first, end);
-    write_positions(env, first + simt::lane(), end);
+    if (simt::is_full_warp()) first = write_all_rows(env.logs, array, first, end);
+    write_positions(env.logs, array, first + simt::lane(), end);
   }
   /// Writes back what commits of a window. All threads of the grid call it; `mine`: a thread's positions that have
   /// something to write, or null if nobody knows.

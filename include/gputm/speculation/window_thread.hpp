@@ -19,7 +19,6 @@ class window_thread {
   parts::loop_window w_;
   std::uint64_t executed_ = 0, forwarded_ = 0;
 
-  GPUTM_INLINE void find(std::uint32_t flag) const { parts::add_findings(*env_.state, {.flags = flag}); }
   GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
 
   /// Position `p` must not commit in this window, nor any above it.
@@ -77,11 +76,13 @@ class window_thread {
     const std::uint64_t sum = simt::reduce_add(simt::full_mask, mine);
     if (simt::lane() == 0 && sum != 0) simt::atomic(word).fetch_add(sum, order::relaxed);
   }
-  GPUTM_INLINE void find_of_all(const parts::loop_findings& mine) const {
+  GPUTM_INLINE parts::loop_findings find_of_all(const parts::loop_findings& mine) const {
     std::uint64_t all[parts::loop_findings::words];
     GPUTM_UNROLL
     for (unsigned k = 0; k < parts::loop_findings::words; ++k) all[k] = simt::reduce_or(simt::full_mask, mine.word(k));
-    if (simt::lane() == 0) parts::add_findings(*env_.state, parts::loop_findings::of(all[0], all[1]));
+    const parts::loop_findings found = parts::loop_findings::of(all[0], all[1]);
+    if (simt::lane() == 0) parts::add_findings(*env_.state, found);
+    return found;
   }
 
  public:

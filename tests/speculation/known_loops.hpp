@@ -1,0 +1,91 @@
+// Property of loop engines: what the loops before have told about a workspace's memory is not taken for what the next
+// one does.
+#pragma once
+
+#include "speculation/programs.hpp"
+
+namespace gputm::conformance {
+
+/// What a loop does beside storing to a[i]. The first two store to the same ranges and have no violations, so that the
+/// next loop may be one window of which everything is known.
+enum class habit : std::uint8_t {
+  stores,        // nothing
+  reads_ahead,   // reads what the iteration above it stores to
+  reads_behind,  // reads what the one below has stored
+  stores_twice,  // two iterations store to the same element
+  stores_afar,   // stores to an array that nobody has stored to
+  reads_afar,    // reads that array
+  swaps_afar,    // one iteration reads there what another one below has stored
+  cancels_a_store,
+  ends_itself,
+  many
+};
+struct known_loop {
+  array<std::uint32_t> a, b;
+  habit what;
+  std::uint32_t at, stamp;  // the iteration that does it, but for those that all do
+
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i);
+    std::uint32_t x = stamp + k;
+    if (what == habit::reads_ahead || what == habit::reads_behind) {
+      GPUTM_TRY(const std::uint32_t v, it.load(a[k + 1]));
+      x += v;
+    }
+    if (k == at + 1 && what == habit::reads_behind) {
+      GPUTM_TRY(const std::uint32_t v, it.load(a[at]));
+      x += 2 * v;
+    }
+    if (k == at && what == habit::stores_twice) GPUTM_TRY(it.store(a[k + 1], x));
+    if (k == at && (what == habit::stores_afar || what == habit::swaps_afar)) GPUTM_TRY(it.store(b[0], x));
+    if (what == habit::reads_afar || (what == habit::swaps_afar && k == at + 1)) {
+      GPUTM_TRY(const std::uint32_t v, it.load(b[0]));
+      x += 3 * v;
+    }
+    GPUTM_TRY(it.store(a[k], x));
+    if (k == at && what == habit::cancels_a_store) return gputm::cancel;
+    if (k == at && what == habit::ends_itself) it.break_loop();
+    return gputm::commit;
+  }
+};
+
+/// Loops in one workspace, at least half of which have no violations.
+template <class E>
+void a_loop_may_fare_otherwise_than_those_before(const venue& v) {
+  dice d(v.seed * 32452843 + v.round);
+  for (int k = v.pick(1, 30, 30); k > 0; --k) {
+    const std::uint32_t length = v.pick(3 + d.below(8), 3 + d.below(300), 3 + d.below(30'000));
+    stream s{v.on};
+    memory<E> tm{v.on};
+    const auto a = tm.template allocate<std::uint32_t>(length + 1), b = tm.template allocate<std::uint32_t>(1);
+    loop_config config = config_for(v, {.reads = 2, .writes = 2});
+    config.tags = d.below(2) == 0 ? 3 : 255;
+    config.smallest_window = 1 + d.below(4);
+    auto w = make_loop_workspace<known_loop>(s, tm, length, config);
+    std::vector<std::uint32_t> expected_a(length + 1, 0), expected_b(1, 0);
+    for (std::uint32_t turn = 1; turn <= v.pick(5u, 12u, 12u); ++turn) {
+      const bool usual = d.below(2) == 0;
+      const auto what = static_cast<habit>(d.below(usual ? 2 : static_cast<std::uint32_t>(habit::many)));
+      // often of the full length, which is what the next loop is then expected to have
+      const std::uint32_t n = d.below(4) == 0 ? 1 + d.below(length) : length;
+      const known_loop body{a, b, what, d.below(n), turn * 1'000'003};
+      known_loop sequential = body;
+      sequential.a = array<std::uint32_t>(0, length + 1);
+      sequential.b = array<std::uint32_t>(1, 1);
+      speculate_async(s, tm, w, static_cast<int>(n), body);
+      const std::uint64_t done = w.collect(s, tm).iterations;
+      model_access<std::uint32_t> model{expected_a.data(), expected_b.data()};
+      std::uint32_t i = 0;
+      while (i < n && !model.over) {
+        model.stored_a = model.stored_b = 0;
+        if (sequential(model, static_cast<int>(i++)) != gputm::commit) model.undo();
+      }
+      require_equal(done, std::uint64_t{i}, "iterations that took effect");
+      require(tm.read(s, a) == expected_a && tm.read(s, b) == expected_b,
+              "an array differs from the sequential loops'");
+    }
+  }
+}
+
+}  // namespace gputm::conformance
