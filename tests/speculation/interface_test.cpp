@@ -331,6 +331,42 @@ TEST(loops, an_array_that_is_read_where_it_is_stored_to_is_logged_as_a_whole) {
   const auto found = tm.read(s, a);
   for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(found[160 + i], i < 25 ? 1 : 3) << i;
 }
+/// Reads the lower half of an array, and stores to the upper one.
+struct one_half_to_the_other {
+  array<int> a;
+  bool twice;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<unsigned>(i);
+    GPUTM_TRY(const int x, it.load(a[k]));
+    int y = 0;
+    if (twice) {
+      GPUTM_TRY(const int z, it.load(a[k / 2]));
+      y = z;
+    }
+    GPUTM_TRY(it.store(a[n + k], x + y + 1));
+    return gputm::commit;
+  }
+};
+TEST(loops, an_array_is_not_logged_as_a_whole_for_the_range_in_its_middle) {
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  auto a = tm.allocate<int>(320, 1);  // in ranges of 16: the seventh is read at its beginning, and stored to behind
+  auto w = make_loop_workspace<one_half_to_the_other>(s, tm, n, {.capacity = {.reads = 1}, .blocks = 2, .threads = 16});
+  const auto run = [&](bool twice) {
+    speculate_async(s, tm, w, n, one_half_to_the_other{a, twice});
+    return w.collect(s, tm);
+  };
+  (void)run(false);
+  for (int turn = 0; turn < 2; ++turn) {
+    const loop_statistics known = run(true);  // the log has room for one read
+    EXPECT_EQ(known.rounds, 1u);
+    EXPECT_EQ(known[violation::capacity], 0u);
+  }
+  const auto found = tm.read(s, a);
+  for (unsigned i = 0; i < n; ++i) EXPECT_EQ(found[n + i], 3) << i;
+}
 /// Writes a row of numbers; from iteration `from` on each one takes its own from the beginning of the row.
 struct late_reader {
   array<int> row;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "gputm/parts/region.hpp"
-#include "gputm/simt/config.hpp"
+#include "gputm/simt/warp.hpp"
 
 namespace gputm::parts {
 
@@ -26,6 +26,15 @@ struct element_ranges {
     std::uint32_t found = 0;
     for (std::uint32_t r = 0; ranges != 0 && first[r] != first[max_regions]; ++r)
       if ((of_array(r) & ranges) != 0) found |= of_array(r);
+    return found;
+  }
+  /// The same of those arrays of which these ranges are a quarter of the `touched` ones at least.
+  GPUTM_INLINE std::uint32_t of_arrays_often_with(std::uint32_t ranges, std::uint32_t touched) const {
+    std::uint32_t found = 0;
+    for (std::uint32_t r = 0; ranges != 0 && first[r] != first[max_regions]; ++r) {
+      const std::uint32_t mine = of_array(r), these = mine & ranges;
+      if (these != 0 && 4 * simt::count(these) >= simt::count(mine & touched)) found |= mine;
+    }
     return found;
   }
   /// The ranges of those arrays that have no others than these.

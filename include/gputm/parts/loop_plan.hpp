@@ -27,13 +27,16 @@ class loop_plan {
   static constexpr std::uint32_t long_memory = 4;  // windows that are wary after one with a violation
   static constexpr std::uint32_t unknown = ~0u;    // so all reads are logged
 
-  /// The ranges of which reads must be logged after a window in which those of `before` were, and `f` was found: what
-  /// the loop has stored to, and all of an array where it has both stored to a range and read it. Of what earlier loops
-  /// have left, the first window keeps arrays that this one stores to as well.
-  GPUTM_INLINE std::uint32_t to_log(std::uint64_t base, std::uint32_t before, const loop_findings& f) const {
-    const std::uint32_t known = before == unknown ? 0 : ranges_.of_arrays_within(before);
-    const std::uint32_t kept = base != 0 ? before : known & ranges_.of_arrays_with(f.stored);
-    return kept | f.stored | ranges_.of_arrays_with(f.stored & f.read_logged);
+  /// The ranges of which reads must be logged after window `w`, in which those of w.logged were, and `f` was found:
+  /// what the loop has stored to, and all of an array where it has both stored to a range and read it. After a window
+  /// that was all of the loop, nobody need expect what has not been seen: then a few such ranges stand for themselves.
+  /// Of what earlier loops have left, the first window keeps arrays that this one stores to as well.
+  GPUTM_INLINE std::uint32_t to_log(const loop_window& w, const loop_findings& f) const {
+    const std::uint32_t known = w.logged == unknown ? 0 : ranges_.of_arrays_within(w.logged);
+    const std::uint32_t kept = w.base != 0 ? w.logged : known & ranges_.of_arrays_with(f.stored);
+    const std::uint32_t both = f.stored & f.read_logged, touched = f.stored | f.read_logged | f.read_unlogged;
+    const bool all = w.base == 0 && w.size == limits_.iterations;
+    return kept | f.stored | (all ? ranges_.of_arrays_often_with(both, touched) : ranges_.of_arrays_with(both));
   }
   static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint32_t>(a) : b;
@@ -208,7 +211,7 @@ class loop_plan {
     r.w.several = r.found.has(loop_findings::several);
     const bool over = ended < commits || r.failed != 0;
     const bool calm = commits == size && !over && r.troubled == 0 && r.w.wary == 0;
-    r.w.logged = to_log(r.w.base, r.w.logged, r.found);  // from the next window on
+    r.w.logged = to_log(r.w, r.found);  // from the next window on
     put(past_.calm, calm ? loop_past::known | r.w.logged : 0);
     r.w.over = over;
     r.w.closing = over || r.w.base + commits == limits_.iterations;
@@ -321,15 +324,17 @@ class loop_plan {
   /// calls it; commits may be under way.
   GPUTM_INLINE void end_whole(const loop_window& w) {
     put(past_.tag, w.tag);
-    put(past_.calm, loop_past::known | to_log(w.base, w.logged, found_in(s_)));
+    put(past_.calm, loop_past::known | to_log(w, found_in(s_)));
     count(s_.counters.rounds, 1);
     count(s_.counters.iterations, w.size);
+    count(s_.counters.executed, w.size);
     simt::progress();
   }
   /// All iterations of a pass have been executed. The window begins anew, or is checked, or needs no check: then it is
   /// decided, and the next one may begin already. `begins`: it was the first pass over the loop's first window.
   GPUTM_INLINE void end_pass(bool begins, bool commits_are_local) {
     report r = look(begins);
+    if (r.w.repair == 0) count(s_.counters.executed, r.w.size);  // a thread that has run fewer says so
     if (must_repeat(r))
       repeat(r);
     else
@@ -349,6 +354,7 @@ class loop_plan {
     if (r.w.foreseen) {  // it has not come to that, and nobody has written down yet that its pass has ended
       begin_first(r);
       r.w.plain = 1;
+      count(s_.counters.executed, r.w.size);
     }
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);

@@ -10,9 +10,10 @@
 
 namespace gputm::parts {
 
-/// A set of turns, exact for the first `turns`; it has all later ones, whatever they are.
+/// A set of turns, exact for the first `turns`; it has all later ones, whatever they are. Anything unless it is made by
+/// `= {}` or all(): kernels have some in memory that few loops come to use.
 class position_set {
-  std::uint64_t bits_ = 0;
+  std::uint64_t bits_;
 
  public:
   static constexpr std::uint32_t turns = 64;
@@ -24,7 +25,7 @@ class position_set {
   static GPUTM_INLINE std::uint32_t turn_of(std::uint32_t position) { return position / simt::grid_threads(); }
 
   static GPUTM_INLINE position_set all() {
-    position_set s;
+    position_set s{};
     s.bits_ = ~std::uint64_t{0};
     return s;
   }
@@ -40,7 +41,7 @@ class position_set {
     return rest != 0 ? turn + lowest(rest) : turns;
   }
   GPUTM_INLINE position_set with(const position_set& other) const {
-    position_set s;
+    position_set s{};
     s.bits_ = bits_ | other.bits_;
     return s;
   }

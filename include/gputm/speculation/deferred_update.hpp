@@ -45,13 +45,13 @@ class deferred_update : window_thread<Body> {
   parts::writer_table table_;
   parts::window_view view_;
   /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
-  /// registers for it, and do not touch it.
+  /// registers for it, and do not touch it, not even to initialise it.
   struct positions {
     parts::position_set due;      ///< in violation as of the last check: they run again
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
     parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
     parts::position_set writers;  ///< have something to write back
-    bool trouble = false;         ///< in this calm pass some have done what a serial section has to see
+    bool trouble;                 ///< in this calm pass some have done what a serial section has to see
   };
   template <bool Calm>
   GPUTM_INLINE void find(std::uint32_t flag, positions& those) const {
@@ -61,7 +61,7 @@ class deferred_update : window_thread<Body> {
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
     parts::loop_findings found;
-    std::uint32_t executed = 0;
+    std::int32_t executed = 0;  ///< runs of bodies; in a first pass, beyond those of all positions
     std::uint64_t forwarded = 0;
   };
 
@@ -82,7 +82,7 @@ class deferred_update : window_thread<Body> {
     access a(view_, env_.ranges, marker, p, w_);
     iteration<access> it(a, env_.regions, env_.limits.operations, fault);
     const attempt_end how = it.run(body_, w_.base + p);
-    ++f.executed;
+    if constexpr (repair) ++f.executed;
     f.forwarded += a.forwarded();
     f.found.add(a.found());
     const bool overlaps = calm && w_.pending != 0;  // so it has logged no reads
@@ -159,10 +159,12 @@ class deferred_update : window_thread<Body> {
     GPUTM_NO_UNROLL
     while (p < w_.size) {
       if (!Options::repair && p > env_.state->violated.get()) break;  // it cannot commit
-      if ((!repair || is_due(turn, p)) && !execute<Kind>(p, marker, f, fault, those)) break;
+      const bool goes_on = (repair && !is_due(turn, p)) || execute<Kind>(p, marker, f, fault, those);
       turn = repair ? those->due.next(turn + 1) : turn + 1;
       p = repair ? position(turn) : p + simt::grid_threads();
+      if (!goes_on) break;
     }
+    if (!repair && p < w_.size) f.executed -= static_cast<std::int32_t>(1 + (w_.size - 1 - p) / simt::grid_threads());
     if (marker.several()) f.found.flags |= parts::loop_findings::several;
     return f;
   }
@@ -199,7 +201,7 @@ class deferred_update : window_thread<Body> {
     } else {
       f = execute_positions<pass::calm>(&those);
     }
-    this->executed_ += f.executed;
+    this->executed_ += static_cast<std::uint64_t>(std::int64_t{f.executed});
     this->forwarded_ += f.forwarded;
     return this->find_of_all(f.found);
   }

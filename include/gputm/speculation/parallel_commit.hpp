@@ -180,7 +180,7 @@ class parallel_commit {
   /// This thread's positions below `end` that write elements with other writers, of the first turns of a set; loads
   /// overlap.
   static GPUTM_INLINE parts::position_set contested(const parts::writer_table& table, std::uint32_t end) {
-    parts::position_set found;
+    parts::position_set found{};
     GPUTM_NO_UNROLL
     for (std::uint32_t turn = 0; turn < parts::position_set::turns; turn += wide) {
       if (parts::position_set::position(turn) >= end) break;

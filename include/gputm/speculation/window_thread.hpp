@@ -17,6 +17,7 @@ class window_thread {
   parts::grid_barrier barrier_;
   parts::loop_plan plan_;
   parts::loop_window w_;
+  /// What this thread has counted: `executed_` is what to add to runs of bodies that loop_plan has counted.
   std::uint64_t executed_ = 0, forwarded_ = 0;
 
   GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
@@ -67,6 +68,7 @@ class window_thread {
   }
   /// Every thread calls it at its end.
   GPUTM_INLINE void flush() {
+    if (simt::reduce_or(simt::full_mask, std::uint32_t{(executed_ | forwarded_) != 0}) == 0) return;
     auto& c = env_.state->counters;
     add_of_all(c.executed, executed_);
     add_of_all(c.forwarded, forwarded_);
