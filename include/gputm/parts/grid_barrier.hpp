@@ -1,5 +1,5 @@
 // Floor 2: a barrier for all blocks of a launch that are resident together (a cooperative launch on a GPU), with
-// a serial section: what the last one to arrive does before anybody goes on.
+// a serial section: what the last one to arrive does before anybody goes on; or, in a poll, only if somebody needs it.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,8 @@
 
 namespace gputm::parts {
 
-/// The functions of serial sections: one thread at a time, between two rounds of the barrier.
+/// The functions of serial sections: one thread at a time, between two rounds of the barrier, unless they say
+/// otherwise.
 class loop_plan {
   using order = simt::order;
   loop_state& s_;
@@ -80,7 +81,8 @@ class loop_plan {
     r.past_tag = simt::plain_load(past_.tag);
     return r;
   }
-  /// The same at the end of a first pass. Of a loop's first window, `begins`, nobody has written anything down yet.
+  /// The same at the end of a first pass. Of a loop's first window, `begins`, nobody has written more down yet than
+  /// what it might come to, which does not count.
   GPUTM_INLINE report look(bool begins) {
     report r = look();
     if (begins) begin_first(r);

@@ -39,7 +39,7 @@ struct loop_limits {
   bool timed = false;              ///< one thread runs iterations where it has been faster than windows
 };
 
-/// One window. Written in serial sections only.
+/// One window. Written in serial sections, and by loop_plan::foresee before the first barrier.
 struct loop_window {
   std::uint64_t base = 0;         ///< the first iteration
   std::uint32_t size = 0;         ///< iterations
@@ -62,8 +62,8 @@ struct loop_window {
   std::uint32_t from = 0;         ///< positions below are right, and run no more
   std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
                                   ///< each warp before it begins with this one: the two overlap
-  std::uint32_t foreseen = 0;     ///< it has come to what was written down before it began (loop_plan::foresee)
-  std::uint32_t number = 0;       ///< tells windows apart
+  std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
+  std::uint32_t number = 0;    ///< tells windows apart
 };
 
 /// What iterations have found out about their window.

@@ -45,7 +45,7 @@ class deferred_update : window_thread<Body> {
   parts::writer_table table_;
   parts::window_view view_;
   /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
-  /// registers for it, and do not touch it, not even to initialise it.
+  /// registers for it, and do not initialise it; they touch nothing of it but `trouble`.
   struct positions {
     parts::position_set due;      ///< in violation as of the last check: they run again
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
