@@ -21,15 +21,8 @@ struct element_ranges {
   GPUTM_INLINE std::uint32_t of(std::uint32_t region, std::uint32_t index) const {
     return 1u << (first[region] + (index >> shift));
   }
-  /// All ranges of those arrays that have one of these.
-  GPUTM_INLINE std::uint32_t of_arrays_with(std::uint32_t ranges) const {
-    std::uint32_t found = 0;
-    for (std::uint32_t r = 0; ranges != 0 && first[r] != first[max_regions]; ++r)
-      if ((of_array(r) & ranges) != 0) found |= of_array(r);
-    return found;
-  }
-  /// The same of those arrays of which these ranges are a quarter of the `touched` ones at least.
-  GPUTM_INLINE std::uint32_t of_arrays_often_with(std::uint32_t ranges, std::uint32_t touched) const {
+  /// All ranges of those arrays that have one of these; or a quarter as many of these as of the `touched` ones.
+  GPUTM_INLINE std::uint32_t of_arrays_with(std::uint32_t ranges, std::uint32_t touched = 0) const {
     std::uint32_t found = 0;
     for (std::uint32_t r = 0; ranges != 0 && first[r] != first[max_regions]; ++r) {
       const std::uint32_t mine = of_array(r), these = mine & ranges;

@@ -35,9 +35,9 @@ class loop_plan {
   GPUTM_INLINE std::uint32_t to_log(const loop_window& w, const loop_findings& f) const {
     const std::uint32_t known = w.logged == unknown ? 0 : ranges_.of_arrays_within(w.logged);
     const std::uint32_t kept = w.base != 0 ? w.logged : known & ranges_.of_arrays_with(f.stored);
-    const std::uint32_t both = f.stored & f.read_logged, touched = f.stored | f.read_logged | f.read_unlogged;
     const bool all = w.base == 0 && w.size == limits_.iterations;
-    return kept | f.stored | (all ? ranges_.of_arrays_often_with(both, touched) : ranges_.of_arrays_with(both));
+    const std::uint32_t touched = all ? f.stored | f.read_logged | f.read_unlogged : 0;
+    return kept | f.stored | ranges_.of_arrays_with(f.stored & f.read_logged, touched);
   }
   static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint32_t>(a) : b;

@@ -53,11 +53,6 @@ class deferred_update : window_thread<Body> {
     parts::position_set writers;  ///< have something to write back
     bool trouble;                 ///< in this calm pass some have done what a serial section has to see
   };
-  template <bool Calm>
-  GPUTM_INLINE void find(std::uint32_t flag, positions& those) const {
-    if constexpr (Calm) those.trouble = true;
-    parts::add_findings(*env_.state, {.flags = flag});
-  }
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
     parts::loop_findings found;
@@ -103,25 +98,26 @@ class deferred_update : window_thread<Body> {
       those->writers.put(turn, committed && a.writes() != 0);
       a.keep_lists();
     }
-    if (repair ? unmarked : !committed && a.writes() != 0) find<calm>(parts::loop_findings::unmarked, *those);
-    if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last(), *those);
+    if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
+    if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
     finish<calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
     if (usual && !a.strayed()) return true;
-    if (a.strayed()) find<calm>(parts::loop_findings::unlisted, *those);
-    if (it.last()) find<calm>(parts::loop_findings::last_seen, *those);
+    if constexpr (calm)  // which it is not if the iteration has just changed nothing
+      those->trouble = those->trouble || how != attempt_end::cancel || a.writes() != 0 || it.last();
+    if (a.strayed()) this->find(parts::loop_findings::unlisted);
+    if (it.last()) this->find(parts::loop_findings::last_seen);
     if (how == attempt_end::failed) {
-      if constexpr (calm) those->trouble = true;
       if (a.why() == violation::capacity) env_.state->too_long.name(p);
       this->fail(p, p == 0, it.fault(), a.why());
     } else if (p == 0 && a.crowded()) {
-      find<calm>(parts::loop_findings::alone, *those);
+      this->find(parts::loop_findings::alone);
     }
     return true;
   }
   /// In a window that overlaps commits nothing is checked: an iteration counts, and may end the loop, or all run again.
-  GPUTM_INLINE bool end_of_overlapping(std::uint32_t p, bool failed, bool last, positions& those) {
+  GPUTM_INLINE bool end_of_overlapping(std::uint32_t p, bool failed, bool last) {
     if (failed)
-      find<true>(parts::loop_findings::overlap_failed, those);
+      this->find(parts::loop_findings::overlap_failed);
     else if (last)
       this->end_at(p);
     return !failed;

@@ -20,6 +20,7 @@ class window_thread {
   /// What this thread has counted: `executed_` is what to add to runs of bodies that loop_plan has counted.
   std::uint64_t executed_ = 0, forwarded_ = 0;
 
+  GPUTM_INLINE void find(std::uint32_t flag) const { parts::add_findings(*env_.state, {.flags = flag}); }
   GPUTM_INLINE parts::loop_log log(std::uint32_t p) const { return {env_.logs, p}; }
 
   /// Position `p` must not commit in this window, nor any above it.
@@ -68,6 +69,7 @@ class window_thread {
   }
   /// Every thread calls it at its end.
   GPUTM_INLINE void flush() {
+    // most loops have nothing to add, which takes fewer steps to find out than the sums
     if (simt::reduce_or(simt::full_mask, std::uint32_t{(executed_ | forwarded_) != 0}) == 0) return;
     auto& c = env_.state->counters;
     add_of_all(c.executed, executed_);
