@@ -1,4 +1,8 @@
 // Who a thread is, and what the lanes of a warp tell each other, in every mode.
+#include <algorithm>
+#include <array>
+#include <atomic>
+
 #include "support.hpp"
 
 namespace gputm::simt_test {
@@ -79,6 +83,24 @@ TEST_P(collectives, reduce_combines_in_lane_order) {
     check(sum == (warp_rank() == 0 ? 496u : 28u), "sum; the second warp is short");
     check(reduce(full_mask, lane(), [](auto a, auto) { return a; }) == 0, "first");
     check(reduce(full_mask, lane(), [](auto, auto b) { return b; }) == (warp_rank() == 0 ? 31u : 7u), "last");
+  }));
+}
+
+TEST_P(collectives, lanes_in_step_wait_for_those_that_have_the_same_turn) {
+  const auto turns_of = [](unsigned thread) { return thread % 32 == 3 ? 0 : 1 + thread % 5; };
+  std::array<std::atomic<unsigned>, 40> begun{};
+  EXPECT_OK(run(1, 40, [&] {
+    const unsigned mine = turns_of(thread_rank()), first = thread_rank() - lane();
+    unsigned turn = 0;
+    bool has_turn = mine != 0;
+    in_step lanes(has_turn);
+    while (has_turn) {
+      ++begun[thread_rank()];
+      has_turn = lanes.next(++turn < mine);
+      for (unsigned other = first; other < 40 && other < first + 32; ++other)
+        check(begun[other] >= std::min(turn, turns_of(other)), "nobody is behind");
+    }
+    check(turn == mine, "as many turns as it has");
   }));
 }
 

@@ -124,4 +124,20 @@ GPUTM_INLINE T reduce_add(mask_t mask, T value, GPUTM_HERE) {
 #endif
 }
 
+/// The lanes of a warp that go through a loop in step. Left to itself a compiler may let lanes that have taken
+/// different ways through a turn go on by themselves to the end of the loop, so that each turn runs twice, or more
+/// often.
+class in_step {
+  mask_t going_;
+
+ public:
+  /// Before the loop; all lanes of the warp call it. `enters`: this lane has a first turn.
+  GPUTM_INLINE explicit in_step(bool enters, GPUTM_HERE) : going_(ballot(full_mask, enters, at)) {}
+  /// At the end of each turn; all lanes call it that have begun it. Whether this one has another: as `goes_on` says.
+  GPUTM_INLINE bool next(bool goes_on, GPUTM_HERE) {
+    going_ = ballot(going_, goes_on, at);
+    return goes_on;
+  }
+};
+
 }  // namespace gputm::simt

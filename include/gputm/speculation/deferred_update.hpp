@@ -152,13 +152,21 @@ class deferred_update : window_thread<Body> {
     std::uint32_t turn = repair ? those->due.next(first_turn()) : 0, p = position(turn);
     if constexpr (Kind == pass::calm) those->trouble = false;
     if (Kind == pass::wary) *those = {};
-    GPUTM_NO_UNROLL
-    while (p < w_.size) {
-      if (!Options::repair && p > env_.state->violated.get()) break;  // it cannot commit
+    const auto run_turn = [&] {
+      if (!Options::repair && p > env_.state->violated.get()) return false;  // it cannot commit
       const bool goes_on = (repair && !is_due(turn, p)) || execute<Kind>(p, marker, f, fault, those);
       turn = repair ? those->due.next(turn + 1) : turn + 1;
       p = repair ? position(turn) : p + simt::grid_threads();
-      if (!goes_on) break;
+      return goes_on;
+    };
+    if constexpr (repair) {  // each lane goes straight to its next position
+      GPUTM_NO_UNROLL
+      while (p < w_.size) run_turn();
+    } else {
+      bool has_turn = p < w_.size;
+      simt::in_step lanes(has_turn);
+      GPUTM_NO_UNROLL
+      while (has_turn) has_turn = lanes.next(run_turn() && p < w_.size);
     }
     if (!repair && p < w_.size) f.executed -= static_cast<std::int32_t>(1 + (w_.size - 1 - p) / simt::grid_threads());
     if (marker.several()) f.found.flags |= parts::loop_findings::several;

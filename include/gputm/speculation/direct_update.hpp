@@ -95,12 +95,17 @@ class direct_update_thread : window_thread<Body> {
       this->end_at(p);
   }
   GPUTM_INLINE void execute_all() {
+    std::uint32_t p = simt::grid_thread_rank();
+    bool has_turn = p < w_.size;
+    simt::in_step lanes(has_turn);
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < w_.size; p += simt::grid_threads()) {
+    while (has_turn) {
       if (this->may_commit(p))
         execute(p);
       else
         log(p).set_sizes(0, 0);
+      p += simt::grid_threads();
+      has_turn = lanes.next(p < w_.size);
     }
   }
   /// What the iterations from `first` on have written is theirs alone, so the order does not matter.

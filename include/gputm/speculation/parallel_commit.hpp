@@ -12,7 +12,7 @@
 namespace gputm::speculation {
 
 class parallel_commit {
-  static constexpr std::uint32_t at_once = 4, wide = 8;  // entries whose latencies overlap
+  static constexpr std::uint32_t at_once = 4, wide = 8, in_turn = 6;  // entries whose latencies overlap
 
   /// What the write-back of a position starts from, fetched while the one before it is written: latencies bound this.
   struct writes_of {
@@ -43,43 +43,55 @@ class parallel_commit {
     log.fetch_write_keys(0, f.key);
     return f;
   }
-  /// Whether it looks as if each position of this warp has written a row of neighbours, all equally long; the same
-  /// answer on all lanes. If the keys lie in another order behind the first two, that costs time only.
-  static GPUTM_INLINE bool in_rows(const row_of& mine) {
-    const std::uint32_t count = simt::shfl(simt::full_mask, mine.count, 0);
-    const bool row = count > 1 && count <= most_together &&
-                     parts::loop_log::element(mine.key[1]) == parts::loop_log::element(mine.key[0]) + 1;
-    return simt::all(simt::full_mask, row && mine.count == count);
+  /// What a warp's positions have written together.
+  struct rows_of {
+    std::uint32_t count = 0;   ///< elements each, or 0: it does not look as if these were rows
+    simt::mask_t written = 0;  ///< lanes whose positions have; the others wrote nothing, or do not exist
+  };
+  /// Whether it looks as if the positions of this warp that have written anything have written equally many elements,
+  /// and most of them a row of neighbours; the same answer on all lanes. If others have not, or keys lie in another
+  /// order behind the first two, that costs time only.
+  static GPUTM_INLINE rows_of in_rows(const row_of& mine) {
+    const simt::mask_t written = simt::ballot(simt::full_mask, mine.count != 0);
+    if (written == 0) return {1, written};  // nothing to write is soon written
+    const std::uint32_t count = simt::shfl(simt::full_mask, mine.count, simt::lowest(written));
+    const bool row = parts::loop_log::element(mine.key[1]) == parts::loop_log::element(mine.key[0]) + 1;
+    const std::uint32_t rows = simt::count(simt::ballot(simt::full_mask, row && mine.count == count));
+    const bool equal = simt::all(simt::full_mask, mine.count == count || mine.count == 0);
+    if (!equal || count < 2 || count > most_together || 2 * rows <= simt::count(written)) return {};
+    return {count, written};
   }
-  /// The warp writes `count` entries of each of its positions back, which begin at `first`. The lanes take one
-  /// position's entries after another's, so that what they write together lies side by side; if each one wrote its own
-  /// position's, they would be `count` elements apart.
+  /// The warp writes the entries of each of its positions back, which begin at `first`. The lanes take one position's
+  /// entries after another's, so that what they write together lies side by side; if each one wrote its own position's,
+  /// they would be `count` elements apart.
   static GPUTM_INLINE void write_rows(const parts::loop_log_space& logs, parts::latest_region& array,
-                                      std::uint32_t first, std::uint32_t count) {
-    const std::uint32_t lanes = simt::warp_width(), all = lanes * count;
-    std::uint32_t p = first + simt::lane() / count, i = simt::lane() % count;
+                                      std::uint32_t first, const rows_of& rows) {
+    const std::uint32_t lanes = simt::warp_width(), count = rows.count;
+    std::uint32_t of = simt::lane() / count, i = simt::lane() % count;
     GPUTM_NO_UNROLL
-    for (std::uint32_t e = simt::lane(); e < all; e += at_once * lanes) {
-      std::uint32_t position[at_once], entry[at_once];
-      std::uint64_t key[at_once] = {}, value[at_once] = {};
+    while (of < lanes) {
+      std::uint32_t position[in_turn], entry[in_turn];
+      std::uint64_t key[in_turn], value[in_turn] = {};
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) {
-        position[k] = p;
+      for (unsigned k = 0; k < in_turn; ++k) {
+        position[k] = first + of;
         entry[k] = i;
-        p += lanes / count;
+        key[k] = parts::loop_log::absent;
+        if (of < lanes && (rows.written >> of & 1) != 0) {
+          const parts::loop_log log(logs, position[k]);
+          key[k] = log.write_key(i);
+          value[k] = log.first_word(i);
+        }
+        of += lanes / count;
         i += lanes % count;
         if (i >= count) {
           i -= count;
-          ++p;
+          ++of;
         }
-        if (e + k * lanes >= all) continue;
-        const parts::loop_log log(logs, position[k]);
-        key[k] = log.write_key(entry[k]);
-        value[k] = log.first_word(entry[k]);
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k)
-        if (e + k * lanes < all && parts::loop_log::counts(key[k]))
+      for (unsigned k = 0; k < in_turn; ++k)
+        if (parts::loop_log::counts(key[k]))
           parts::loop_log(logs, position[k]).write_back(array, entry[k], key[k], value[k]);
     }
   }
@@ -93,8 +105,9 @@ class parallel_commit {
     for (; first < end; first += threads) {
       const row_of mine = next;
       next = fetch_row(logs, first + threads + simt::lane(), end);
-      if (!in_rows(mine)) break;
-      write_rows(logs, array, first, mine.count);
+      const rows_of rows = in_rows(mine);
+      if (rows.count == 0) break;
+      write_rows(logs, array, first, rows);
     }
     return first;
   }
