@@ -49,7 +49,7 @@ class parallel_commit {
     simt::mask_t written = 0;  ///< lanes whose positions have; the others wrote nothing, or do not exist
   };
   /// Whether it looks as if the positions of this warp that have written anything have written equally many elements,
-  /// and most of them a row of neighbours; the same answer on all lanes. If others have not, or keys lie in another
+  /// and half of them a row of neighbours; the same answer on all lanes. If others have not, or keys lie in another
   /// order behind the first two, that costs time only.
   static GPUTM_INLINE rows_of in_rows(const row_of& mine) {
     const simt::mask_t written = simt::ballot(simt::full_mask, mine.count != 0);
@@ -58,7 +58,7 @@ class parallel_commit {
     const bool row = parts::loop_log::element(mine.key[1]) == parts::loop_log::element(mine.key[0]) + 1;
     const std::uint32_t rows = simt::count(simt::ballot(simt::full_mask, row && mine.count == count));
     const bool equal = simt::all(simt::full_mask, mine.count == count || mine.count == 0);
-    if (!equal || count < 2 || count > most_together || 2 * rows <= simt::count(written)) return {};
+    if (!equal || count < 2 || count > most_together || 2 * rows < simt::count(written)) return {};
     return {count, written};
   }
   /// The warp writes the entries of each of its positions back, which begin at `first`. The lanes take one position's
