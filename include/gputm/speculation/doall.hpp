@@ -41,19 +41,17 @@ struct doall : engine_base {
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
     iteration_fault fault;
-    std::uint64_t i = simt::grid_thread_rank();
-    bool has_turn = i < env.limits.iterations;
-    simt::in_step lanes(has_turn);
     GPUTM_NO_UNROLL
-    while (has_turn) {
+    for (std::uint64_t i = simt::grid_thread_rank(); i < env.limits.iterations; i += simt::grid_threads()) {
       access a;
       iteration_fault f;
       iteration<access> it(a, env.regions, env.limits.operations, fault);
       if (it.run(body, i) == attempt_end::failed) f = it.fault();
       if (it.last() && f.kind == parts::fault::none) f.kind = parts::fault::break_in_doall;
-      if (f.kind != parts::fault::none) parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, i);
-      i += simt::grid_threads();
-      has_turn = lanes.next(f.kind == parts::fault::none && i < env.limits.iterations);
+      if (f.kind != parts::fault::none) {
+        parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, i);
+        break;
+      }
     }
     if (simt::grid_thread_rank() != 0) return;
     // of a loop without a fault, and of one with a fault nobody will know; relaxed: read after the launch
