@@ -27,6 +27,7 @@ void worker::begin(job& j, unsigned index) {
   schedule_ = c.schedule;
   controlled_ = c.schedule != scheduler::fast;
   weak = c.weak_memory;
+  in_step = c.in_step;
   report_ = {};
   report_.schedule_hash = 0xcbf29ce484222325u;
   random_ = random_source(c.seed);

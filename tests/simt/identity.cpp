@@ -104,6 +104,20 @@ TEST_P(collectives, lanes_in_step_wait_for_those_that_have_the_same_turn) {
   }));
 }
 
+TEST_P(collectives, lanes_out_of_step_wait_for_nobody) {
+  settings.in_step = false;
+  std::uint32_t ended = 0;
+  EXPECT_OK(run(1, 2, [&] {
+    in_step lanes(true);
+    int turn = 0;
+    for (bool has_turn = true; has_turn;) {
+      while (thread_rank() == 0 && atomic(ended).load(order::acquire) == 0) backoff();
+      has_turn = lanes.next(++turn < 3);
+    }
+    atomic(ended).store(1, order::release);
+  }));
+}
+
 TEST_P(collectives, disjoint_masks_meet_apart) {
   EXPECT_OK(run(1, 32, [] {
     const mask_t mine = lane() < 10 ? 0x3ffu : ~0x3ffu;

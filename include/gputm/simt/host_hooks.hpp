@@ -54,7 +54,8 @@ struct thread_state {
 /// One per OS thread of the executor. `me` changes at every fiber switch; the rest is constant
 /// while a kernel runs.
 struct worker_context {
-  bool weak = false;  ///< explore mode with weak memory
+  bool weak = false;    ///< explore mode with weak memory
+  bool in_step = true;  ///< lanes go in step where code wishes it
   const thread_state* me = nullptr;
 };
 

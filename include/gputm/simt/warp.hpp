@@ -126,16 +126,17 @@ GPUTM_INLINE T reduce_add(mask_t mask, T value, GPUTM_HERE) {
 
 /// The lanes of a warp that go through a loop in step. Left to itself a compiler may let lanes that have taken
 /// different ways through a turn go on by themselves to the end of the loop, so that each turn runs twice, or more
-/// often.
+/// often. A matter of time only: nobody may rely on it, and the host device goes without where it explores.
 class in_step {
   mask_t going_;
+  static GPUTM_INLINE bool wanted() { return GPUTM_PICK(true, host::current->in_step); }
 
  public:
   /// Before the loop; all lanes of the warp call it. `enters`: this lane has a first turn.
-  GPUTM_INLINE explicit in_step(bool enters, GPUTM_HERE) : going_(ballot(full_mask, enters, at)) {}
+  GPUTM_INLINE explicit in_step(bool enters, GPUTM_HERE) : going_(wanted() ? ballot(full_mask, enters, at) : 0) {}
   /// At the end of each turn; all lanes call it that have begun it. Whether this one has another: as `goes_on` says.
   GPUTM_INLINE bool next(bool goes_on, GPUTM_HERE) {
-    going_ = ballot(going_, goes_on, at);
+    if (wanted()) going_ = ballot(going_, goes_on, at);
     return goes_on;
   }
 };
