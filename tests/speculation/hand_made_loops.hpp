@@ -388,7 +388,7 @@ struct crowd {
   std::uint32_t every;
   GPUTM_FN bool reads(std::uint32_t k) const { return k % every == every / 2; }
   GPUTM_FN static bool links(std::uint32_t k) { return k % 50 == 1; }
-  GPUTM_FN static bool writes(std::uint32_t k) { return k % 5 < 2; }  // on all threads of any small grid
+  GPUTM_FN static bool writes(std::uint32_t k) { return k % 4 != 3; }  // on all threads of any small grid
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
     const auto k = static_cast<std::uint32_t>(i);
