@@ -109,7 +109,7 @@ config portfolio(const config& base, std::uint64_t seed, std::uint64_t index) {
   c.schedule = e.schedule;
   c.switch_probability = e.switch_probability;
   c.pct_depth = e.pct_depth;
-  c.in_step = index / entries.size() % 4 == 1;
+  c.in_step = index / entries.size() % 4 == 1;  // every entry both ways
   c.seed = seed * 0x9E3779B97F4A7C15u + index;  // injective in the index, so that no two are the same
   return c;
 }

@@ -126,7 +126,8 @@ GPUTM_INLINE T reduce_add(mask_t mask, T value, GPUTM_HERE) {
 
 /// The lanes of a warp that go through a loop in step. Left to itself a compiler may let lanes that have taken
 /// different ways through a turn go on by themselves to the end of the loop, so that each turn runs twice, or more
-/// often. A matter of time only: nobody may rely on it, and the host device goes without where it explores.
+/// often. A matter of time only: nobody may rely on it, and the host device goes without where it is told to
+/// (host::config::in_step).
 class in_step {
   mask_t going_;
   static GPUTM_INLINE bool wanted() { return GPUTM_PICK(true, host::current->in_step); }

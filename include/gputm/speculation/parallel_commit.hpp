@@ -12,7 +12,7 @@
 namespace gputm::speculation {
 
 class parallel_commit {
-  static constexpr std::uint32_t at_once = 4, wide = 8, in_turn = 6;  // entries whose latencies overlap
+  static constexpr std::uint32_t at_once = 4, rows_at_once = 6, wide = 8;  // entries whose latencies overlap
 
   /// What the write-back of a position starts from, fetched while the one before it is written: latencies bound this.
   struct writes_of {
@@ -44,14 +44,14 @@ class parallel_commit {
     return f;
   }
   /// What a warp's positions have written together.
-  struct rows_of {
+  struct warp_rows {
     std::uint32_t count = 0;   ///< elements each, or 0: it does not look as if these were rows
     simt::mask_t written = 0;  ///< lanes whose positions have; the others wrote nothing, or do not exist
   };
   /// Whether it looks as if the positions of this warp that have written anything have written equally many elements,
   /// and half of them a row of neighbours; the same answer on all lanes. If others have not, or keys lie in another
   /// order behind the first two, that costs time only.
-  static GPUTM_INLINE rows_of in_rows(const row_of& mine) {
+  static GPUTM_INLINE warp_rows in_rows(const row_of& mine) {
     const simt::mask_t written = simt::ballot(simt::full_mask, mine.count != 0);
     if (written == 0) return {1, written};  // nothing to write is soon written
     const std::uint32_t count = simt::shfl(simt::full_mask, mine.count, simt::lowest(written));
@@ -65,15 +65,15 @@ class parallel_commit {
   /// entries after another's, so that what they write together lies side by side; if each one wrote its own position's,
   /// they would be `count` elements apart.
   static GPUTM_INLINE void write_rows(const parts::loop_log_space& logs, parts::latest_region& array,
-                                      std::uint32_t first, const rows_of& rows) {
+                                      std::uint32_t first, const warp_rows& rows) {
     const std::uint32_t lanes = simt::warp_width(), count = rows.count;
     std::uint32_t of = simt::lane() / count, i = simt::lane() % count;
     GPUTM_NO_UNROLL
     while (of < lanes) {
-      std::uint32_t position[in_turn], entry[in_turn];
-      std::uint64_t key[in_turn], value[in_turn] = {};
+      std::uint32_t position[rows_at_once], entry[rows_at_once];
+      std::uint64_t key[rows_at_once], value[rows_at_once] = {};
       GPUTM_UNROLL
-      for (unsigned k = 0; k < in_turn; ++k) {
+      for (unsigned k = 0; k < rows_at_once; ++k) {
         position[k] = first + of;
         entry[k] = i;
         key[k] = parts::loop_log::absent;
@@ -90,7 +90,7 @@ class parallel_commit {
         }
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < in_turn; ++k)
+      for (unsigned k = 0; k < rows_at_once; ++k)
         if (parts::loop_log::counts(key[k]))
           parts::loop_log(logs, position[k]).write_back(array, entry[k], key[k], value[k]);
     }
@@ -105,7 +105,7 @@ class parallel_commit {
     for (; first < end; first += threads) {
       const row_of mine = next;
       next = fetch_row(logs, first + threads + simt::lane(), end);
-      const rows_of rows = in_rows(mine);
+      const warp_rows rows = in_rows(mine);
       if (rows.count == 0) break;
       write_rows(logs, array, first, rows);
     }
