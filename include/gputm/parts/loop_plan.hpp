@@ -312,9 +312,10 @@ class loop_plan {
   GPUTM_INLINE bool is_whole(const loop_window& w) const {
     return w.number == 1 && w.repair == 0 && w.size == limits_.iterations && w.logged != unknown;
   }
-  /// Whether what a thread has found in such a window has to be decided about.
+  /// Whether threads have found something in such a window that has to be decided about, beside what single iterations
+  /// come to: a new range. That elements have several writers concerns the commit alone.
   static GPUTM_INLINE bool is_trouble(const loop_window& w, const loop_findings& mine) {
-    return mine.flags != 0 || (mine.stored & ~w.logged) != 0;
+    return (mine.stored & ~w.logged) != 0;
   }
   /// Writes down what becomes of such a window unless there is trouble: all of it commits. One thread calls it.
   GPUTM_INLINE void foresee(loop_window w) {

@@ -146,6 +146,11 @@ GPUTM_INLINE loop_findings found_in(loop_state& s) {
   return loop_findings::of(simt::atomic(s.found[0]).load(simt::order::relaxed),
                            simt::atomic(s.found[1]).load(simt::order::relaxed));
 }
+/// The same behind the phase in which it was found. All threads may ask at once: these loads mostly go no further than
+/// the cache of their multiprocessor, while those of atomics come to one place from all of them.
+GPUTM_INLINE loop_findings known_in(const loop_state& s) {
+  return loop_findings::of(simt::plain_load(s.found[0]), simt::plain_load(s.found[1]));
+}
 GPUTM_INLINE void add_findings(loop_state& s, const loop_findings& f) {
   const loop_findings known = found_in(s);  // words that all threads change are slow
   GPUTM_UNROLL

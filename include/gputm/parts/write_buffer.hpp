@@ -19,6 +19,11 @@ class write_buffer {
   static GPUTM_INLINE std::uint32_t bit(std::uint64_t key) { return 1u << (hash(key) >> 27); }
   static GPUTM_INLINE std::uint32_t other_bit(std::uint64_t key) { return 1u << (hash(key) >> 22 & 31u); }
 
+  /// Apart, and by value, as writer_table::claim_first().
+  static GPUTM_NOINLINE std::uint32_t find_in(loop_log log, std::uint64_t key, std::uint32_t size) {
+    return log.find_write(key, size);
+  }
+
  public:
   static constexpr std::uint32_t none = loop_log::none;
 
@@ -44,7 +49,8 @@ class write_buffer {
     return any;
   }
   /// The entry of the element, or none.
-  GPUTM_INLINE std::uint32_t find(std::uint64_t key) const { return perhaps(key) ? log_.find_write(key, size_) : none; }
+  GPUTM_INLINE std::uint32_t find(std::uint64_t key) const { return perhaps(key) ? find_in(log_, key, size_) : none; }
+
   template <class T>
   GPUTM_INLINE void replace(std::uint32_t i, const T& value) const {
     log_.set_value(i, value);

@@ -49,7 +49,7 @@ class writer_table : tagged_table<writer_entry> {
   };
   /// Position `p` writes the element. make() and settle() must follow. See writer_marker.
   GPUTM_INLINE marking prepare(std::uint64_t key, std::uint32_t p) const {
-    return {direct() ? own_first(key) : first_in(this->claim(key)), 0, p};
+    return {direct() ? own_first(key) : claim_first(*this, key), 0, p};
   }
   /// Makes a mark for which there is room; this does not wait for the answer.
   GPUTM_INLINE void make(marking& m) const {
@@ -206,6 +206,11 @@ class writer_table : tagged_table<writer_entry> {
   }
   GPUTM_INLINE std::uint32_t node_of(std::uint64_t head) const {
     return head >> 32 == tag_ ? static_cast<std::uint32_t>(head) : no_node;
+  }
+  /// Apart, since most loops never come to it, and a multiprocessor's cache of instructions is small. By value: what a
+  /// call takes the address of lies in memory.
+  static GPUTM_NOINLINE std::uint32_t* claim_first(writer_table table, std::uint64_t key) {
+    return first_in(table.claim(key));
   }
   static GPUTM_INLINE std::uint32_t* first_in(writer_entry* e) { return e ? &e->first : nullptr; }
   GPUTM_INLINE std::uint32_t* find_first(std::uint64_t key) const {

@@ -386,7 +386,7 @@ class deferred_update : window_thread<Body> {
   /// A repair that has changed nothing but values leaves most positions right: only those are looked at that have run
   /// again, or have read from others. Whether it has found any in violation.
   GPUTM_INLINE bool check_all(positions& those) {
-    const parts::loop_findings found = parts::found_in(*env_.state);
+    const parts::loop_findings found = parts::known_in(*env_.state);
     std::uint32_t first = first_turn();
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
@@ -433,6 +433,12 @@ class deferred_update : window_thread<Body> {
   }
   static constexpr unsigned after_pass = 0, after_check = 1;  // polls
 
+  /// The window behind its pass. If nobody has decided about it, nobody has written down either whether elements have
+  /// several writers, but all threads can see what was found.
+  GPUTM_INLINE void look_behind_pass() {
+    this->look_at_window();
+    if (w_.foreseen) w_.several = parts::known_in(*env_.state).has(parts::loop_findings::several);
+  }
   /// One pass over the window, or a repair of it; false if the window begins anew. Whatever a poll comes to, the window
   /// is what memory says then, and what follows depends on that alone: so a compiler knows that all threads go the same
   /// way, and keeps the window's words in registers that a warp has once. Without them streaming iterations of one
@@ -446,7 +452,7 @@ class deferred_update : window_thread<Body> {
     else
       barrier_.wait(end);
     const std::uint32_t number = w_.number;
-    this->look_at_window();
+    look_behind_pass();
     if (w_.number != number) return false;
     if (w_.foreseen ? !barrier_.has_noted(after_pass) : w_.decided) return true;
     const bool dirty = check_all(those);
@@ -455,7 +461,7 @@ class deferred_update : window_thread<Body> {
       barrier_.poll(after_check, dirty, false, decide);
     else
       barrier_.wait(decide);
-    this->look_at_window();
+    look_behind_pass();
     return true;
   }
 
