@@ -50,7 +50,6 @@ class write_buffer {
   }
   /// The entry of the element, or none.
   GPUTM_INLINE std::uint32_t find(std::uint64_t key) const { return perhaps(key) ? find_in(log_, key, size_) : none; }
-
   template <class T>
   GPUTM_INLINE void replace(std::uint32_t i, const T& value) const {
     log_.set_value(i, value);

@@ -433,8 +433,8 @@ class deferred_update : window_thread<Body> {
   }
   static constexpr unsigned after_pass = 0, after_check = 1;  // polls
 
-  /// The window behind its pass. If nobody has decided about it, nobody has written down either whether elements have
-  /// several writers, but all threads can see what was found.
+  /// The window behind its pass or the check of that. If nobody has decided about it, nobody has written down either
+  /// whether elements have several writers, but all threads can see what was found.
   GPUTM_INLINE void look_behind_pass() {
     this->look_at_window();
     if (w_.foreseen) w_.several = parts::known_in(*env_.state).has(parts::loop_findings::several);
