@@ -69,7 +69,8 @@ std::uint32_t plan_window(const loop_config& c, const parts::loop_log_space& log
   if (hashed) usual = std::min<std::uint64_t>(usual, marks / 4 / marked);
   usual = std::max<std::uint64_t>(usual, 256);
   const std::uint64_t nodes = parts::loop_log_space::no_node / std::max(logs.writes, 1u);
-  const std::uint64_t fits = std::max<std::uint64_t>(1, std::min(c.log_bytes / position, nodes));
+  const std::uint64_t words = std::numeric_limits<std::uint32_t>::max() / logs.rows();  // that positions are told by
+  const std::uint64_t fits = std::max<std::uint64_t>(1, std::min({c.log_bytes / position, nodes, words}));
   usual = std::min(usual, fits);
   if (usual > grid_threads) {
     const std::uint64_t at_most = usual / grid_threads, all = ceiling(n, grid_threads);

@@ -10,9 +10,9 @@
 
 namespace gputm::parts {
 
-/// Rows of a window's log: sizes (unused where there is room for one read and one write), status, then keys read, keys
-/// written, values. Beside them a node for each write, of a list of an element's writers: node i * window + p is entry
-/// i of position p.
+/// Rows of a window's log, all together less than 2^32 words: sizes (unused where there is room for one read and one
+/// write), status, then keys read, keys written, values. Beside them a node for each write, of a list of an element's
+/// writers: node i * window + p is entry i of position p.
 struct loop_log_space {
   std::uint64_t* base = nullptr;
   std::uint32_t* links = nullptr;  ///< of node k: the next node, or no_node; then of position p: how many of its first
@@ -82,10 +82,10 @@ class latest_region {
 /// The column of one position. Only the thread that runs the position writes it, and others read it when it is
 /// finished. What a position has read is nobody else's business.
 class loop_log {
-  std::uint64_t* mine_;
-  std::uint32_t width_, reads_, writes_, value_words_;
+  std::uint64_t* base_;
+  std::uint32_t position_, width_, reads_, writes_, value_words_;
 
-  GPUTM_INLINE std::uint64_t& row(std::uint32_t k) const { return mine_[std::uint64_t{k} * width_]; }
+  GPUTM_INLINE std::uint64_t& row(std::uint32_t k) const { return base_[k * width_ + position_]; }
   GPUTM_INLINE std::uint64_t& value_row(std::uint32_t i, std::uint32_t w) const {
     return row(2 + reads_ + writes_ + i * value_words_ + w);
   }
@@ -95,7 +95,12 @@ class loop_log {
   static constexpr std::uint64_t absent = std::uint64_t{1} << 63;  ///< beside a key that does not count
 
   GPUTM_INLINE loop_log(const loop_log_space& s, std::uint32_t position)
-      : mine_(s.base + position), width_(s.window), reads_(s.reads), writes_(s.writes), value_words_(s.value_words) {}
+      : base_(s.base),
+        position_(position),
+        width_(s.window),
+        reads_(s.reads),
+        writes_(s.writes),
+        value_words_(s.value_words) {}
 
   GPUTM_INLINE std::uint32_t read_capacity() const { return reads_; }
   GPUTM_INLINE std::uint32_t write_capacity() const { return writes_; }
@@ -103,8 +108,10 @@ class loop_log {
   /// How many entries of each kind the position has in the end, once they are set. Where there is room for one of a
   /// kind, its key says whether there is one: caches hold more iterations without sizes.
   GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes, bool need_reads = true) const {
-    if (writes_ == 1 && writes == 0) set_write_key(0, write_key(0) | absent);
-    if (writes_ == 1 && !need_reads) return;
+    if (writes_ == 1) {
+      if (writes == 0) drop_only_write(*this);
+      if (!need_reads) return;
+    }
     if (reads_ == 1 && reads == 0) simt::plain_store(row(2), absent);
     if (writes_ != 1 || reads_ != 1) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
   }
@@ -243,6 +250,8 @@ class loop_log {
   }
 
  private:
+  /// Apart, since a GPU would ask for the key at any rate, and wait for it.
+  static GPUTM_NOINLINE void drop_only_write(loop_log log) { log.drop_write(0, log.write_key(0)); }
   GPUTM_INLINE void write_back_words(std::byte* to, std::uint32_t i, std::uint32_t bytes) const {
     if (bytes % 8 == 0) return write_back_pieces<std::uint64_t>(to, i, bytes);
     if (bytes % 4 == 0) return write_back_pieces<std::uint32_t>(to, i, bytes);

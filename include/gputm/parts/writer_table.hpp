@@ -47,9 +47,17 @@ class writer_table : tagged_table<writer_entry> {
     std::uint32_t* first = nullptr;  ///< null: there is no room, or nothing to mark
     std::uint32_t before = 0, position = 0;
   };
-  /// Position `p` writes the element. make() and settle() must follow. See writer_marker.
-  GPUTM_INLINE marking prepare(std::uint64_t key, std::uint32_t p) const {
-    return {direct() ? own_first(key) : claim_first(*this, key), 0, p};
+  /// Position `p` writes the element: false if there is no room. Else make() and settle() must follow, unless
+  /// there_was_none() of the one before was asked. See writer_marker.
+  GPUTM_INLINE bool prepare(marking& m, std::uint64_t key, std::uint32_t p) const {
+    m.position = p;
+    if (direct()) {
+      m.first = own_first(key);
+      return true;
+    }
+    m.first = claim_first(*this, key);
+    m.before = 0;
+    return m.first != nullptr;
   }
   /// Makes a mark for which there is room; this does not wait for the answer.
   GPUTM_INLINE void make(marking& m) const {
@@ -251,12 +259,15 @@ class writer_marker {
     if ((waits_ != 0) | !table_.there_was_none(last_)) {  // one test: mostly neither
       patient_ &= ~waits_;  // if there is no load in between it is the next mark that would wait
       settle();
+      last_.before = 0;
     }
-    last_ = table_.prepare(key, p);
-    const bool room = last_.first != nullptr;
-    waits_ = room;
+    if (!table_.prepare(last_, key, p)) {
+      waits_ = 0;
+      return false;
+    }
+    waits_ = 1;
     if (patient_ == 0) make();
-    return room;
+    return true;
   }
   /// Makes the mark that waits, if there is one.
   GPUTM_INLINE void make() {

@@ -25,13 +25,14 @@ class deferred_access {
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
   const std::uint32_t position_, logged_, repair_, tag_;
+  const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads
   const bool overlaps_, first_list_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
   std::uint32_t listed_;       // writes that have nodes, of an earlier run or of this one
   const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
-  parts::overflow_kind overflow_ = parts::overflow_kind::none;
-  bool late_ = false, crowded_ = false, strayed_ = false;
+  std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
+  static constexpr std::uint32_t late = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
@@ -44,6 +45,7 @@ class deferred_access {
         logged_(w.logged),
         repair_(repair ? w.repair : 0),
         tag_(w.tag),
+        not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
         first_list_(w.list != 0),
         listed_(listed_before()),
@@ -67,13 +69,15 @@ class deferred_access {
     }
     if (first() || (logged_ & range) == 0) return read_unlogged(r, index, range, out);
     marker_.make();
-    if (reads_ == writes_.log().read_capacity()) return full(parts::overflow_kind::reads);
+    if (reads_ == writes_.log().read_capacity()) return full(too_many_reads);
     found_.read_logged |= range;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
     std::uint32_t source = eager ? guess_source(key) : parts::window_view::memory;
     if (source != parts::window_view::memory && !fetch(key, source, out)) {
-      late_ = repair || !Options::forwarding;
-      if (late_) return false;              // it runs again
+      if (repair || !Options::forwarding) {
+        trouble_ |= late;
+        return false;  // it runs again
+      }
       source = parts::window_view::memory;  // it will be found out; but what it writes is marked and listed
     }
     if constexpr (calm)
@@ -95,7 +99,7 @@ class deferred_access {
     if (overlaps_ && logged) return false;
     marker_.make();
     if (first() || !logged) {
-      found_.read_unlogged |= first() ? 0 : ranges;
+      found_.read_unlogged |= ranges & not_first_;
       parts::read_elements(r, index, out);
       return true;
     }
@@ -128,10 +132,10 @@ class deferred_access {
         return true;
       }
     }
-    if (writes_.full()) return full(parts::overflow_kind::writes);
+    if (writes_.full()) return full(too_many_writes);
     const bool room = marker_.mark(key, position_);
     if (!room) {
-      crowded_ = true;
+      trouble_ |= is_crowded;
       if (!first()) return false;  // the first iteration commits all the same, and alone
     }
     if (lists && room) list(key);
@@ -141,7 +145,10 @@ class deferred_access {
   }
 
   GPUTM_INLINE bool first() const { return position_ == 0; }
-  GPUTM_INLINE parts::overflow_kind overflow() const { return overflow_; }
+  GPUTM_INLINE parts::overflow_kind overflow() const {
+    if (has(too_many_reads)) return parts::overflow_kind::reads;
+    return has(too_many_writes) ? parts::overflow_kind::writes : parts::overflow_kind::none;
+  }
   GPUTM_INLINE std::uint64_t write_limit() const { return writes_.log().write_capacity(); }
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
   GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
@@ -151,37 +158,38 @@ class deferred_access {
     if (lists) view_.set_listed(position_, listed_);
   }
   /// Whether it has written something else than in an earlier run, so that lists are not complete.
-  GPUTM_INLINE bool strayed() const { return strayed_; }
+  GPUTM_INLINE bool strayed() const { return has(has_strayed); }
   /// How many writes the log has in the end. In a repair, one that came too late for what it reads leaves those of the
   /// run before it: it runs again, and most likely writes to the same elements.
   GPUTM_INLINE std::uint32_t writes_left(bool committed) const {
-    return committed ? writes_.size() : repair && late_ ? known_ : 0;
+    return committed ? writes_.size() : repair && has(late) ? known_ : 0;
   }
   /// Of a repair, before lists are kept: whether the elements that it writes may not be those of the
   /// run before it. Told from nodes; so where lists have just been begun, any write counts as a difference. That must
   /// be so: others have passed over one that came too late, and has no nodes yet.
   GPUTM_INLINE bool differs(bool committed) const {
-    return strayed_ || listed_ != listed_before() || writes_left(committed) != known_;
+    return strayed() || listed_ != listed_before() || writes_left(committed) != known_;
   }
   GPUTM_INLINE std::uint32_t forwarded() const { return forwarded_; }
-  GPUTM_INLINE bool crowded() const { return crowded_; }
+  GPUTM_INLINE bool crowded() const { return has(is_crowded); }
   /// Why an attempt failed that is not the body's fault for certain.
   GPUTM_INLINE violation why() const {
-    if (late_) return violation::raw;
-    if (crowded_) return violation::crowded;
-    return overflow_ != parts::overflow_kind::none ? violation::capacity : violation::body;
+    if (has(late)) return violation::raw;
+    if (crowded()) return violation::crowded;
+    return overflow() != parts::overflow_kind::none ? violation::capacity : violation::body;
   }
 
  private:
   template <class T>
   GPUTM_INLINE bool read_unlogged(const region& r, std::uint32_t index, std::uint32_t range, T& out) {
     marker_.make();
-    found_.read_unlogged |= first() ? 0 : range;  // to the first iteration memory is right
+    found_.read_unlogged |= range & not_first_;
     out = parts::read_element<T>(r, index);
     return true;
   }
-  GPUTM_INLINE bool full(parts::overflow_kind which) {
-    overflow_ = which;
+  GPUTM_INLINE bool has(std::uint32_t trouble) const { return (trouble_ & trouble) != 0; }
+  GPUTM_INLINE bool full(std::uint32_t which) {
+    trouble_ |= which;
     return false;
   }
   /// The entry of an element that this iteration has written, or none; it has written some of the same range.
@@ -189,7 +197,7 @@ class deferred_access {
     if (!writes_.perhaps(key)) return writes_.none;
     marker_.make();  // it may be this element's
     // the table knows at once what a search of a long log would find out
-    if (!crowded_ && view_.table().first_writer(key) > position_) return writes_.none;
+    if (!crowded() && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);
   }
   /// How many writes have nodes of runs before this one.
@@ -198,7 +206,7 @@ class deferred_access {
   GPUTM_INLINE void list(std::uint64_t key) {
     const std::uint32_t i = writes_.size();
     if (i < listed_) {
-      strayed_ = strayed_ || parts::loop_log::element(writes_.log().write_key(i)) != key;
+      if (parts::loop_log::element(writes_.log().write_key(i)) != key) trouble_ |= has_strayed;
     } else {
       view_.list(key, position_, i);
       listed_ = i + 1;

@@ -70,12 +70,12 @@ class deferred_update : window_thread<Body> {
 
   /// Runs the iteration at position `p`. False if the others of this thread need not run.
   template <pass Kind>
-  GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_fault& fault,
+  GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                             positions* those) {
     using access = deferred_access<Options, Kind>;
     constexpr bool calm = Kind == pass::calm, wary = Kind == pass::wary, repair = Kind == pass::repair;
     access a(view_, env_.ranges, marker, p, w_);
-    iteration<access> it(a, env_.regions, env_.limits.operations, fault);
+    iteration<access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
     if constexpr (repair) ++f.executed;
     f.forwarded += a.forwarded();
@@ -148,13 +148,13 @@ class deferred_update : window_thread<Body> {
     constexpr bool repair = Kind == pass::repair;
     pass_result f;
     parts::writer_marker marker(view_.table(), Kind == pass::calm);  // if not, others look for marks meanwhile
-    iteration_fault fault;
+    iteration_trouble trouble;
     std::uint32_t turn = repair ? those->due.next(first_turn()) : 0, p = position(turn);
     if constexpr (Kind == pass::calm) those->trouble = false;
     if (Kind == pass::wary) *those = {};
     const auto run_turn = [&] {
       if (!Options::repair && p > env_.state->violated.get()) return false;  // it cannot commit
-      const bool goes_on = (repair && !is_due(turn, p)) || execute<Kind>(p, marker, f, fault, those);
+      const bool goes_on = (repair && !is_due(turn, p)) || execute<Kind>(p, marker, f, trouble, those);
       turn = repair ? those->due.next(turn + 1) : turn + 1;
       p = repair ? position(turn) : p + simt::grid_threads();
       return goes_on;

@@ -83,8 +83,8 @@ class direct_update_thread : window_thread<Body> {
 
   GPUTM_INLINE void execute(std::uint32_t p) {
     direct_access a(log(p), table_, p);
-    iteration_fault fault;
-    iteration<direct_access> it(a, env_.regions, env_.limits.operations, fault);
+    iteration_trouble trouble;
+    iteration<direct_access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
     ++this->executed_;
     if (how != attempt_end::commit) a.undo(env_.regions);

@@ -40,12 +40,12 @@ struct doall : engine_base {
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
-    iteration_fault fault;
+    iteration_trouble trouble;
     GPUTM_NO_UNROLL
     for (std::uint64_t i = simt::grid_thread_rank(); i < env.limits.iterations; i += simt::grid_threads()) {
       access a;
       iteration_fault f;
-      iteration<access> it(a, env.regions, env.limits.operations, fault);
+      iteration<access> it(a, env.regions, env.limits.operations, trouble);
       if (it.run(body, i) == attempt_end::failed) f = it.fault();
       if (it.last() && f.kind == parts::fault::none) f.kind = parts::fault::break_in_doall;
       if (f.kind != parts::fault::none) {

@@ -24,6 +24,17 @@ struct iteration_fault {
   std::uint64_t a = 0, b = 0;
 };
 
+/// How an attempt stands in which something has gone wrong. It lives in memory: in registers every access that goes
+/// well would carry it along.
+struct iteration_trouble {
+  /// counting: the log of writes was full; the body runs on, only to count what it would need.
+  /// astray: nobody knows whose fault it is. It runs again, if need be where nothing runs beside it.
+  enum class progress : std::uint32_t { counting, astray, faulty };
+  progress state = progress::astray;
+  std::uint32_t left = 0;  ///< of one that is counting: loads and stores that may follow
+  iteration_fault fault;   ///< of one that is counting or faulty
+};
+
 /// What one attempt at an iteration came to.
 enum class attempt_end : std::uint8_t { commit, cancel, failed };
 
@@ -33,34 +44,33 @@ enum class attempt_end : std::uint8_t { commit, cancel, failed };
 /// once, or fewer if they are large; or it returns false if load() must do it.
 template <class Access>
 class iteration {
-  /// counting: the log of writes was full; it runs on, only to count what it would need.
-  enum class progress : std::uint32_t { on, counting, astray, faulty };
+  using progress = iteration_trouble::progress;
 
   Access& access_;
   const region_table& regions_;
-  iteration_fault& fault_;  // an object of its own: this one lives in registers
+  iteration_trouble& trouble_;
   const std::uint32_t longest_;
-  std::uint32_t operations_ = 0;
-  progress state_ = progress::on;
+  /// One more than the loads and stores that may follow; 0 once something has gone wrong. So an access that goes well
+  /// asks for this word only.
+  std::uint32_t left_;
   bool last_ = false;
 
   static constexpr std::uint64_t count_at_most = 1u << 20;
 
  public:
-  /// `fault` is where fault() finds what went wrong. If nothing did, or nobody knows what, it keeps what another
-  /// iteration of this thread has left there: they can share it.
-  GPUTM_INLINE iteration(Access& access, const region_table& regions, std::uint32_t longest, iteration_fault& fault)
-      : access_(access), regions_(regions), fault_(fault), longest_(longest) {}
+  /// `longest`: loads and stores, less than 2^32 - 1. `trouble`: iterations of a thread can share it; if nothing goes
+  /// wrong it keeps what another one has left there.
+  GPUTM_INLINE iteration(Access& access, const region_table& regions, std::uint32_t longest, iteration_trouble& trouble)
+      : access_(access), regions_(regions), trouble_(trouble), longest_(longest), left_(longest + 1) {}
 
   /// Reads an element as the iterations before this one leave it, or as this one has. Not ok if the attempt is over.
   template <class T>
   GPUTM_INLINE loaded<T> load(element<T> e) {
     loaded<T> out{};
     const std::uint32_t number = number_of(e.handle);
-    const bool usual = is_usual(number, e.index);
-    if (!usual && !may_count(e.handle, e.index)) return out;
+    if (!is_usual(number, e.index) && !may_count(e.handle, e.index)) return out;
     out.ok = access_.load(regions_.regions[number], number, e.index, out.value) ||
-             (usual ? overflowed(number) : go_astray());  // to count on it would have to know this one
+             (is_on() ? overflowed(number) : go_astray());  // to count on it would have to know this one
     return out;
   }
   /// Reads the elements where(0) to where(count - 1), and calls use(k, value) for each, in that order. As many calls of
@@ -79,7 +89,7 @@ class iteration {
   template <class T>
   GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) {
     const std::uint32_t number = number_of(e.handle);
-    if (!is_usual(number, e.index)) return stored{may_count(e.handle, e.index) && count()};
+    if (!is_usual(number, e.index)) return stored{may_count(e.handle, e.index) && count(trouble_)};
     return stored{access_.store(regions_.regions[number], number, e.index, value) || overflowed(number)};
   }
   /// This is the loop's last iteration: once it commits, no later one leaves a trace. What it stores counts, so that
@@ -89,8 +99,8 @@ class iteration {
   // ---- for engines -----------------------------------------------------------------------------
   GPUTM_INLINE bool last() const { return last_; }
   GPUTM_INLINE iteration_fault fault() const {
-    if (state_ != progress::counting && state_ != progress::faulty) return {};
-    return fault_;
+    if (is_on() || trouble_.state == progress::astray) return {};
+    return trouble_.fault;
   }
   /// Runs the body for iteration `i` of the loop. Whether what it said can take effect.
   template <class Body>
@@ -98,14 +108,16 @@ class iteration {
     static_assert(std::is_invocable_r_v<outcome, const Body&, iteration&, int>,
                   "a loop's body is called as body(it, i), with an int i, is const, and returns gputm::outcome");
     const outcome said = body(*this, static_cast<int>(i));
-    if (state_ == progress::on && said == outcome::commit) return attempt_end::commit;
-    if (state_ == progress::on && said == outcome::cancel) return attempt_end::cancel;
-    if (state_ == progress::on) fail(parts::fault::retry_in_loop);
+    if (is_on() && said == outcome::commit) return attempt_end::commit;
+    if (is_on() && said == outcome::cancel) return attempt_end::cancel;
+    if (is_on()) fail(trouble_, parts::fault::retry_in_loop);
+    left_ = 0;
     return attempt_end::failed;
   }
 
  private:
-  GPUTM_INLINE bool counting() const { return state_ == progress::counting; }
+  GPUTM_INLINE bool is_on() const { return left_ != 0; }
+  GPUTM_INLINE bool counting() const { return !is_on() && trouble_.state == progress::counting; }
   /// N elements of one array at once, if there is nothing special about any.
   template <class Where, class T, std::size_t N>
   GPUTM_INLINE parts::group_end load_some(Where& where, std::uint32_t first, T (&value)[N]) {
@@ -119,56 +131,67 @@ class iteration {
       index[i] = e.index;
       usual &= (e.handle == handle) & (e.index < length);
     }
-    usual &= (state_ == progress::on) & (std::uint64_t{operations_} + N <= longest_);  // `where` may have loaded, too
+    usual &= left_ > N;  // `where` may have loaded, too
     if (!usual || !access_.load_some(regions_.regions[number], number, index, value))
       return parts::group_end::not_tried;
-    operations_ += N;
+    left_ -= N;
     return parts::group_end::loaded;
   }
-  GPUTM_INLINE void note(parts::fault kind, std::uint32_t region, std::uint64_t a, std::uint64_t b) {
-    fault_ = {kind, region, a, b};
-    simt::keep_in_memory(fault_);  // in registers every access that goes well would carry it along
-  }
-  GPUTM_INLINE bool fail(parts::fault kind, std::uint32_t region = 0, std::uint64_t a = 0, std::uint64_t b = 0) {
-    if (!counting()) note(kind, region, a, b);  // beyond a full log only its size is of interest
-    state_ = progress::faulty;
+  /// Apart, as all that hardly any access comes to: beside the rest it would be code to jump over.
+  static GPUTM_NOINLINE bool fail(iteration_trouble& trouble, parts::fault kind, std::uint32_t region = 0,
+                                  std::uint64_t a = 0, std::uint64_t b = 0) {
+    trouble.state = progress::faulty;
+    trouble.fault = {kind, region, a, b};
     return false;
   }
   /// Another write for which there is no room.
-  GPUTM_INLINE bool count() {
-    const std::uint64_t needed = fault_.a + 1;
-    fault_.a = needed;
-    return needed < count_at_most;
-  }
-  /// The attempt is over, and nobody knows whose fault it is: it runs again, if need be where nothing runs beside it.
+  static GPUTM_NOINLINE bool count(iteration_trouble& trouble) { return ++trouble.fault.a < count_at_most; }
   GPUTM_INLINE bool go_astray() {
-    state_ = progress::astray;
+    left_ = 0;
+    trouble_.state = progress::astray;
     return false;
   }
   /// A load or store did not succeed. The first iteration has no log of reads, so it is that of writes which is full.
   GPUTM_INLINE bool overflowed(std::uint32_t number) {
     if (access_.overflow() == parts::overflow_kind::none || !access_.first()) return go_astray();
-    const std::uint64_t limit = access_.write_limit();
-    note(parts::fault::write_capacity, number, limit + 1, limit);
-    state_ = progress::counting;
+    begin_to_count(trouble_, number, access_.write_limit(), left_ - 1);
+    left_ = 0;
     return true;
+  }
+  static GPUTM_NOINLINE void begin_to_count(iteration_trouble& trouble, std::uint32_t number, std::uint64_t limit,
+                                            std::uint32_t left) {
+    trouble.state = progress::counting;
+    trouble.left = left;
+    trouble.fault = {parts::fault::write_capacity, number, limit + 1, limit};
   }
   /// The number of an array of this memory; max_regions or more if the handle is another one's.
   GPUTM_INLINE std::uint32_t number_of(std::uint32_t handle) const { return handle - (regions_.memory << 8); }
   /// Counts an access. Whether there is nothing special about it: one test without branches, for nearly all of them.
   GPUTM_INLINE bool is_usual(std::uint32_t number, std::uint32_t index) {
     const std::uint32_t length = regions_.regions[number % max_regions].length;  // of some array at any rate
-    return (state_ == progress::on) & (number < max_regions) & (index < length) & (++operations_ <= longest_);
+    const bool usual = (number < max_regions) & (index < length) & (left_ > 1);
+    left_ -= usual;
+    return usual;
   }
   /// Of one for which is_usual() was false: whether nothing is wrong with it, but the iteration runs on only to count.
   GPUTM_INLINE bool may_count(std::uint32_t handle, std::uint32_t index) {
-    if (state_ == progress::astray || state_ == progress::faulty) return false;
-    const std::uint32_t number = number_of(handle);
-    if (number >= max_regions) return fail(parts::fault::wrong_memory, 0, handle >> 8, regions_.memory);
-    const std::uint32_t length = regions_.regions[number].length;
-    if (index >= length) return fail(parts::fault::out_of_range, number, index, length);
-    if (operations_ > longest_) return fail(parts::fault::runaway, number, longest_);
-    return true;
+    const bool was_on = is_on();
+    left_ = 0;
+    return may_count(regions_, trouble_, handle, index, longest_, was_on);
+  }
+  static GPUTM_NOINLINE bool may_count(const region_table& regions, iteration_trouble& trouble, std::uint32_t handle,
+                                       std::uint32_t index, std::uint32_t longest, bool was_on) {
+    const std::uint32_t number = handle - (regions.memory << 8);
+    const std::uint32_t length = number < max_regions ? regions.regions[number].length : 0;
+    if (!was_on) {  // beyond a full log only its size is of interest
+      if (trouble.state != progress::counting) return false;
+      if (index < length && trouble.left-- != 0) return true;
+      trouble.state = progress::faulty;
+      return false;
+    }
+    if (number >= max_regions) return fail(trouble, parts::fault::wrong_memory, 0, handle >> 8, regions.memory);
+    if (index >= length) return fail(trouble, parts::fault::out_of_range, number, index, length);
+    return fail(trouble, parts::fault::runaway, number, longest);
   }
 };
 

@@ -72,11 +72,11 @@ GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& 
                                        std::uint64_t count, const Stop& stop = {}) {
   serial_end end;
   serial_access access(env.logs, env.ranges);
-  iteration_fault fault;
+  iteration_trouble trouble;
   GPUTM_NO_UNROLL
   for (; end.done < count && !end.over && !stop(end.done); ++end.done) {
     access.begin();
-    iteration<serial_access> it(access, env.regions, env.limits.operations, fault);
+    iteration<serial_access> it(access, env.regions, env.limits.operations, trouble);
     const attempt_end how = it.run(body, base + end.done);
     if (how == attempt_end::failed) {
       const iteration_fault f = it.fault();
