@@ -38,19 +38,33 @@ bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_co
   return elements <= c.marks_bytes / (marks_of_element(traits) + head_of_element(traits));
 }
 
-/// Ranges as short as they can be if all of them have a bit in a word.
+/// Ranges of 2^shift elements, and room for offsets up to `most`. False if not all of them have a bit in a word, or an
+/// index and an offset are more than 32 bits.
+bool plan_ranges(const memory_core& m, std::uint32_t shift, std::uint64_t most, parts::element_ranges& ranges) {
+  ranges.shift = shift;
+  std::uint64_t used = 0;
+  for (std::uint32_t r = 0; r < max_regions; ++r) {
+    ranges.first[r] = static_cast<std::uint32_t>(used);
+    if (r >= m.region_count()) continue;
+    const std::uint64_t last = m.regions().regions[r].length - 1 + most;
+    if (last > std::numeric_limits<std::uint32_t>::max()) return false;
+    used += (last >> shift) + 1;
+  }
+  ranges.first[max_regions] = static_cast<std::uint32_t>(used);
+  return used <= parts::element_ranges::most;
+}
+/// Ranges as short as they can be if all of them have a bit in a word; at most twice as long if they can move then.
 parts::element_ranges plan_ranges(const memory_core& m) {
   parts::element_ranges ranges;
-  for (; ranges.shift < 32; ++ranges.shift) {
-    std::uint64_t used = 0;
-    for (std::uint32_t r = 0; r < max_regions; ++r) {
-      ranges.first[r] = static_cast<std::uint32_t>(used);
-      if (r < m.region_count()) used += ((m.regions().regions[r].length - 1) >> ranges.shift) + 1;
-    }
-    ranges.first[max_regions] = static_cast<std::uint32_t>(used);
-    if (used <= parts::element_ranges::most) return ranges;
+  std::uint32_t shortest = 0;
+  while (shortest < 32 && !plan_ranges(m, shortest, 0, ranges)) ++shortest;
+  if (shortest == 32) return {31, false, {}};  // all arrays share two: there are sixteen of more than 2^31 elements
+  for (std::uint32_t shift = shortest; shift < 32 && shift <= shortest + 1; ++shift) {
+    parts::element_ranges movable;
+    movable.movable = true;
+    if (plan_ranges(m, shift, (std::uint64_t{1} << shift) - 1, movable)) return movable;
   }
-  return {31, {}};  // all arrays share two ranges: there are sixteen of more than 2^31 elements
+  return ranges;
 }
 
 /// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. The windows

@@ -445,7 +445,7 @@ TEST(loops, a_range_is_a_part_of_one_array) {
   std::uint32_t seen = 0;
   for (std::uint32_t r = 0; r < std::size(lengths); ++r) {
     std::uint32_t of_this = 0;
-    for (std::uint32_t index = 0; index < lengths[r]; ++index) of_this |= ranges.of(r, index);
+    for (std::uint32_t index = 0; index < lengths[r]; ++index) of_this |= ranges.of(r, index, 0);
     EXPECT_EQ(of_this & seen, 0u) << "array " << r;
     seen |= of_this;
   }

@@ -9,18 +9,39 @@
 namespace gputm::parts {
 
 /// Ranges are bits of a word. Each is a part of one array, of 2^shift elements or what is left of it; where even ranges
-/// of 2^31 elements are too many (src/loop.cpp), all arrays share two. Trivially copyable; lives in the kernel's
-/// parameters.
+/// of 2^31 elements are too many (src/loop.cpp), all arrays share two. A loop chooses how many elements of its first
+/// range an array is taken to lack, its `offset` below 2^shift, so that one end of a range can lie where the loop's
+/// reads end and its stores begin. Trivially copyable; lives in the kernel's parameters.
 struct element_ranges {
   static constexpr std::uint32_t most = 31;               ///< of all arrays together
   static constexpr std::uint32_t all = (1u << most) - 1;  ///< ranges there may be
   std::uint32_t shift = 0;
+  bool movable = false;                       ///< there are bits for any offset; else it is 0
   std::uint32_t first[max_regions + 1] = {};  ///< of an array's ranges; then how many there are
 
   /// The element's range.
-  GPUTM_INLINE std::uint32_t of(std::uint32_t region, std::uint32_t index) const {
-    return 1u << (first[region] + (index >> shift));
+  GPUTM_INLINE std::uint32_t of(std::uint32_t region, std::uint32_t index, std::uint32_t offset) const {
+    return 1u << (first[region] + ((index + offset) >> shift));
   }
+  /// Elements [begin, end) of a region.
+  struct interval {
+    std::uint32_t region = 0;
+    std::uint64_t begin = 0, end = 0;
+  };
+  /// Those of this range, and perhaps some behind the last one of the array.
+  GPUTM_INLINE interval elements_of(std::uint32_t range, std::uint32_t offset) const {
+    const std::uint32_t number = simt::lowest(range);
+    interval e;
+    while (first[e.region + 1] <= number) ++e.region;
+    const std::uint64_t begin = std::uint64_t{number - first[e.region]} << shift, length = std::uint64_t{1} << shift;
+    e.begin = begin < offset ? 0 : begin - offset;
+    e.end = begin + length - offset;
+    return e;
+  }
+  /// The offset for which a range begins at this index.
+  GPUTM_INLINE std::uint32_t offset_for(std::uint32_t index) const { return -index & ((1u << shift) - 1); }
+  /// The ranges that have elements of these ones, if these are of another offset; and some of their neighbours.
+  static GPUTM_INLINE std::uint32_t around(std::uint32_t ranges) { return (ranges | ranges << 1 | ranges >> 1) & all; }
   /// All ranges of those arrays that have one of these; or a quarter as many of these as of the `touched` ones.
   GPUTM_INLINE std::uint32_t of_arrays_with(std::uint32_t ranges, std::uint32_t touched = 0) const {
     std::uint32_t found = 0;

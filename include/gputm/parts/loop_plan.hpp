@@ -56,10 +56,16 @@ class loop_plan {
     loop_window w;
     loop_findings found;
     std::uint32_t violated, ended, too_long, failed, dirty, dirty_before, ran, troubled;
-    std::uint32_t stretched, next_stretch, no_overlap;
+    std::uint32_t stretched, next_stretch;
     std::uint64_t began, stretch_ns;
-    std::uint32_t past_calm, past_tag;
+    loop_past past;
   };
+  /// Plain loads, so that a compiler knows that what the first window is like is the same for all threads.
+  GPUTM_INLINE loop_past past() const {
+    return {simt::plain_load(past_.tag),    simt::plain_load(past_.calm),  simt::plain_load(past_.no_overlap),
+            simt::plain_load(past_.offset), simt::plain_load(past_.moves), simt::plain_load(past_.begin),
+            simt::plain_load(past_.lowest), simt::plain_load(past_.end)};
+  }
   GPUTM_INLINE report look() const {
     report r;
     r.w = current(s_);
@@ -76,9 +82,7 @@ class loop_plan {
     r.next_stretch = simt::plain_load(s_.next_stretch);
     r.began = simt::plain_load(s_.began);
     r.stretch_ns = simt::plain_load(s_.stretch_ns);
-    r.no_overlap = simt::plain_load(past_.no_overlap);
-    r.past_calm = simt::plain_load(past_.calm);
-    r.past_tag = simt::plain_load(past_.tag);
+    r.past = past();
     return r;
   }
   /// The same at the end of a first pass. Of a loop's first window, `begins`, nobody has written more down yet than
@@ -89,7 +93,9 @@ class loop_plan {
     return r;
   }
   GPUTM_INLINE void begin_first(report& r) {
-    r.w = first(r.past_calm, r.past_tag);
+    r.w = first(r.past);
+    note_move(r.w, r.past);
+    if (r.w.moved) r.past.no_overlap = 0;
     put(s_.next_stretch, r.next_stretch = some);
     enter(r.w);
     r.dirty_before = r.ran = r.w.size;
@@ -190,17 +196,38 @@ class loop_plan {
     put(s_.now.repair, w.repair);
     put(s_.now.from, w.from);
     put(s_.now.pending, w.pending);
+    put(s_.now.offset, w.offset);
+    put(s_.now.moved, w.moved);
+    put(s_.now.mixed, w.mixed);
     put(s_.now.foreseen, w.foreseen);
     put(s_.now.number, w.number);
   }
   /// The first window. If nobody knows yet which ranges the loop stores to, all reads are logged; it is taken to store
   /// to those of a calm loop before it.
-  GPUTM_INLINE loop_window first(std::uint32_t past_calm, std::uint32_t past_tag) const {
+  GPUTM_INLINE loop_window first(const loop_past& past) const {
     loop_window w;
-    w.size = past_calm != 0 ? limits_.window : limits_.first_window;
-    w.tag = past_tag;
-    w.logged = past_calm != 0 ? past_calm & element_ranges::all : unknown;
+    w.size = past.calm != 0 ? limits_.window : limits_.first_window;
+    w.tag = past.tag;
+    w.logged = past.calm != 0 ? past.calm & element_ranges::all : unknown;
+    w.offset = past.offset;
+    if (past.end != 0) move(w, past);
     return prepare(w);
+  }
+  /// A range ends where those that loops have stored to begin, among the elements of the mixed one, or where they end.
+  GPUTM_INLINE void move(loop_window& w, const loop_past& past) const {
+    const std::uint32_t lowest = ~past.lowest;
+    w.moved = 1;
+    w.offset = ranges_.offset_for(lowest > past.begin ? lowest : past.end);
+    if (w.logged != unknown) w.logged = element_ranges::around(w.logged);
+  }
+  GPUTM_INLINE void note_move(const loop_window& w, const loop_past& before) {
+    if (!w.moved) return;
+    put(past_.offset, w.offset);
+    put(past_.moves, before.moves + 1);
+    put(past_.no_overlap, 0);
+    set(past_.begin, 0);
+    set(past_.lowest, 0);
+    set(past_.end, 0);
   }
   /// It is known which iterations are in violation: how many of them commit. They count as done.
   GPUTM_INLINE void decide(report& r) {
@@ -213,6 +240,7 @@ class loop_plan {
     r.w.several = r.found.has(loop_findings::several);
     const bool over = ended < commits || r.failed != 0;
     const bool calm = commits == size && !over && r.troubled == 0 && r.w.wary == 0;
+    if (r.w.logged != unknown) r.w.mixed |= r.found.read_logged;
     r.w.logged = to_log(r.w, r.found);  // from the next window on
     put(past_.calm, calm ? loop_past::known | r.w.logged : 0);
     r.w.over = over;
@@ -240,7 +268,7 @@ class loop_plan {
   GPUTM_INLINE bool may_overlap(const report& r) const {
     const bool can =
         r.w.closing == 0 && !r.found.has(loop_findings::several) && r.w.commits == r.w.size && limits_.overlap;
-    return can && r.no_overlap == 0 && r.found.read_logged == 0;
+    return can && r.past.no_overlap == 0 && r.found.read_logged == 0;
   }
   /// Before a check: what earlier ones have found does not count. Without one: decide(), and perhaps go_on().
   GPUTM_INLINE void prepare_check(report& r, bool commits_are_local) {
@@ -301,12 +329,13 @@ class loop_plan {
             simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),     simt::plain_load(s.now.over),
             simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),    simt::plain_load(s.now.decided),
             simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),   simt::plain_load(s.now.from),
-            simt::plain_load(s.now.pending),    simt::plain_load(s.now.foreseen), simt::plain_load(s.now.number)};
+            simt::plain_load(s.now.pending),    simt::plain_load(s.now.offset),   simt::plain_load(s.now.moved),
+            simt::plain_load(s.now.mixed),      simt::plain_load(s.now.foreseen), simt::plain_load(s.now.number)};
   }
 
   /// The first window, which all threads find out for themselves; the first serial section writes it down. The table
   /// holds what loops before this one have left.
-  GPUTM_INLINE loop_window first() const { return first(simt::plain_load(past_.calm), simt::plain_load(past_.tag)); }
+  GPUTM_INLINE loop_window first() const { return first(past()); }
   /// Whether the window is all of the loop, and the loops before have told which reads to log. Then, unless there is
   /// trouble, there is nothing to decide: it ends without a serial section.
   GPUTM_INLINE bool is_whole(const loop_window& w) const {
@@ -326,6 +355,7 @@ class loop_plan {
   /// It has come to that: writes down what the next loop and the counters need, once all have executed it. One thread
   /// calls it; commits may be under way.
   GPUTM_INLINE void end_whole(const loop_window& w) {
+    note_move(w, past());
     put(past_.tag, w.tag);
     put(past_.calm, loop_past::known | to_log(w, found_in(s_)));
     count(s_.counters.rounds, 1);
@@ -380,6 +410,12 @@ class loop_plan {
     report r = look();
     go_on(r, 0);
     store(r.w);
+  }
+  /// Of the loop's last window: whether next loops should have another offset, since one range alone is mixed. Then
+  /// threads should find_stores().
+  GPUTM_INLINE bool should_move(const loop_window& w) const {
+    const bool one = w.mixed != 0 && (w.mixed & (w.mixed - 1)) == 0;
+    return one && ranges_.movable && !w.moved && simt::plain_load(past_.moves) < loop_past::most_moves;
   }
   // Thread 0 calls these three, before the barrier: others still read the window.
   GPUTM_INLINE void begin_stretch() {

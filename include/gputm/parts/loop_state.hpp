@@ -62,6 +62,9 @@ struct loop_window {
   std::uint32_t from = 0;         ///< positions below are right, and run no more
   std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
                                   ///< each warp before it begins with this one: the two overlap
+  std::uint32_t offset = 0;       ///< of element_ranges
+  std::uint32_t moved = 0;        ///< it is another one than the loop before had
+  std::uint32_t mixed = 0;        ///< ranges that the loop has stored to, and read while it knew that
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
 };

@@ -181,6 +181,26 @@ class writer_table : tagged_table<writer_entry> {
     }
   }
 
+  struct interval {
+    std::uint32_t begin = 0, end = 0;
+  };
+  /// From the first to the last element of [begin, end) of an array that has a mark, of any window since marks were
+  /// cleared: of this thread's share of them, all threads of the grid have one. Elements have marks of their own, and
+  /// nobody may be marking.
+  GPUTM_INLINE interval find_marks(std::uint32_t region, std::uint64_t begin, std::uint64_t end) const {
+    const std::uint32_t* const marks = first_marks() + space_->first[region];
+    const std::uint64_t length = space_->first[region + 1] - space_->first[region];
+    if (end > length) end = length;
+    interval found;
+    GPUTM_NO_UNROLL
+    for (std::uint64_t i = begin + simt::grid_thread_rank(); i < end; i += simt::grid_threads()) {
+      if (simt::plain_load(marks[i]) == 0) continue;
+      if (found.end == 0) found.begin = static_cast<std::uint32_t>(i);
+      found.end = static_cast<std::uint32_t>(i) + 1;
+    }
+    return found;
+  }
+
   /// All threads of the grid call it; a barrier must follow.
   GPUTM_INLINE void clear() const {
     const std::uint64_t entries = direct() ? elements() : space_->slots;

@@ -24,7 +24,7 @@ class deferred_access {
   const parts::window_view& view_;
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
-  const std::uint32_t position_, logged_, repair_, tag_;
+  const std::uint32_t position_, logged_, offset_, repair_, tag_;
   const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads
   const bool overlaps_, first_list_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
@@ -43,6 +43,7 @@ class deferred_access {
         marker_(marker),
         position_(position),
         logged_(w.logged),
+        offset_(w.offset),
         repair_(repair ? w.repair : 0),
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
@@ -54,7 +55,7 @@ class deferred_access {
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t range = ranges_.of(number, index);
+    const std::uint32_t range = ranges_.of(number, index, offset_);
     if (((found_.stored | logged_) & range) == 0) return read_unlogged(r, index, range, out);
     if ((found_.stored & range) != 0) {
       const std::uint32_t own = own_write(key);
@@ -93,7 +94,7 @@ class deferred_access {
   GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], T (&out)[N]) {
     std::uint32_t ranges = 0;
     GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) ranges |= ranges_.of(number, index[i]);
+    for (unsigned i = 0; i < N; ++i) ranges |= ranges_.of(number, index[i], offset_);
     if ((found_.stored & ranges) != 0 && writes_.perhaps_any(number, index)) return false;
     const bool logged = (logged_ & ranges) != 0;
     if (overlaps_ && logged) return false;
@@ -124,7 +125,7 @@ class deferred_access {
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t range = ranges_.of(number, index);
+    const std::uint32_t range = ranges_.of(number, index, offset_);
     if ((found_.stored & range) != 0) {
       const std::uint32_t own = own_write(key);
       if (own != writes_.none) {

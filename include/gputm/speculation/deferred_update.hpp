@@ -434,10 +434,28 @@ class deferred_update : window_thread<Body> {
   static constexpr unsigned after_pass = 0, after_check = 1;  // polls
 
   /// The window behind its pass or the check of that. If nobody has decided about it, nobody has written down either
-  /// whether elements have several writers, but all threads can see what was found.
+  /// whether elements have several writers, nor which ranges are mixed, but all threads can see what was found.
   GPUTM_INLINE void look_behind_pass() {
     this->look_at_window();
-    if (w_.foreseen) w_.several = parts::known_in(*env_.state).has(parts::loop_findings::several);
+    if (!w_.foreseen) return;
+    const parts::loop_findings found = parts::known_in(*env_.state);
+    w_.several = found.has(parts::loop_findings::several);
+    w_.mixed = found.stored & found.read_logged;
+  }
+  /// To which elements of a range loops have stored, as far as marks tell. All threads of the grid call it, and nobody
+  /// marks any more. What they find is a hint: a loop is right whatever the offset of its ranges.
+  static GPUTM_NOINLINE void find_stores(const loop_environment& env, parts::writer_table table, std::uint32_t range,
+                                         std::uint32_t offset) {
+    const parts::element_ranges::interval e = env.ranges.elements_of(range, offset);
+    const parts::writer_table::interval stored = table.find_marks(e.region, e.begin, e.end);
+    if (stored.end == 0) return;
+    parts::loop_past& past = *env.table.past;
+    const auto raise = [](std::uint32_t& word, std::uint32_t value) {  // words that all threads change are slow
+      if (simt::atomic(word).load(order::relaxed) < value) simt::atomic(word).fetch_max(value, order::relaxed);
+    };
+    raise(past.begin, static_cast<std::uint32_t>(e.begin));
+    raise(past.lowest, ~stored.begin);
+    raise(past.end, stored.end);
   }
   /// One pass over the window, or a repair of it; false if the window begins anew. Whatever a poll comes to, the window
   /// is what memory says then, and what follows depends on that alone: so a compiler knows that all threads go the same
@@ -485,6 +503,7 @@ class deferred_update : window_thread<Body> {
       this->look_at_window();
     }
     if (w_.foreseen && simt::grid_thread_rank() == 0) plan_.end_whole(w_);
+    if (plan_.should_move(w_) && table_.has_own_marks()) find_stores(env_, table_, w_.mixed, w_.offset);
     this->flush();
   }
 };

@@ -11,12 +11,14 @@ namespace gputm::speculation {
 class serial_access {
   parts::write_buffer writes_;
   const parts::element_ranges& ranges_;
+  const std::uint32_t offset_;  // of these
   std::uint32_t stored_ = 0;
   parts::overflow_kind overflow_ = parts::overflow_kind::none;
 
  public:
-  GPUTM_INLINE serial_access(const parts::loop_log_space& logs, const parts::element_ranges& ranges)
-      : writes_(parts::loop_log(logs, 0)), ranges_(ranges) {}
+  GPUTM_INLINE serial_access(const parts::loop_log_space& logs, const parts::element_ranges& ranges,
+                             std::uint32_t offset)
+      : writes_(parts::loop_log(logs, 0)), ranges_(ranges), offset_(offset) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -44,7 +46,7 @@ class serial_access {
       return false;
     }
     writes_.add(key, value);
-    stored_ |= ranges_.of(number, index);
+    stored_ |= ranges_.of(number, index, offset_);
     return true;
   }
   GPUTM_INLINE void begin() { writes_.clear(); }
@@ -66,12 +68,13 @@ struct to_the_end {
   GPUTM_INLINE constexpr bool operator()(std::uint64_t) const { return false; }
 };
 
-/// Runs iterations [base, base + count), as long as not stop(done) after `done` of them.
+/// Runs iterations [base, base + count), as long as not stop(done) after `done` of them. `offset`: of the ranges that
+/// serial_end tells of.
 template <class Body, class Stop = to_the_end>
 GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& body, std::uint64_t base,
-                                       std::uint64_t count, const Stop& stop = {}) {
+                                       std::uint64_t count, std::uint32_t offset = 0, const Stop& stop = {}) {
   serial_end end;
-  serial_access access(env.logs, env.ranges);
+  serial_access access(env.logs, env.ranges, offset);
   iteration_trouble trouble;
   GPUTM_NO_UNROLL
   for (; end.done < count && !end.over && !stop(end.done); ++end.done) {
