@@ -183,6 +183,7 @@ loop_statistics collect_loop(const stream& s, const memory_core& m, const void* 
   loop_statistics stats;
   stats.iterations = from.iterations;
   stats.rounds = from.rounds;
+  stats.checked = from.checked;
   stats.executed = from.executed;
   stats.serial = from.serial;
   stats.forwarded = from.forwarded;

@@ -45,6 +45,7 @@ struct loop_config {
 struct loop_statistics {
   std::uint64_t iterations = 0;  ///< that took effect
   std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
+  std::uint64_t checked = 0;     ///< windows of which reads had to be checked, since they were near to stores
   std::uint64_t executed = 0;    ///< runs of the body
   std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
   std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet

@@ -95,7 +95,7 @@ class loop_plan {
   GPUTM_INLINE void begin_first(report& r) {
     r.w = first(r.past);
     note_move(r.w, r.past);
-    if (r.w.moved) r.past.no_overlap = 0;
+    if (r.w.has_moved()) r.past.no_overlap = 0;
     put(s_.next_stretch, r.next_stretch = some);
     enter(r.w);
     r.dirty_before = r.ran = r.w.size;
@@ -197,7 +197,6 @@ class loop_plan {
     put(s_.now.from, w.from);
     put(s_.now.pending, w.pending);
     put(s_.now.offset, w.offset);
-    put(s_.now.moved, w.moved);
     put(s_.now.mixed, w.mixed);
     put(s_.now.foreseen, w.foreseen);
     put(s_.now.number, w.number);
@@ -216,13 +215,12 @@ class loop_plan {
   /// A range ends where those that loops have stored to begin, among the elements of the mixed one, or where they end.
   GPUTM_INLINE void move(loop_window& w, const loop_past& past) const {
     const std::uint32_t lowest = ~past.lowest;
-    w.moved = 1;
-    w.offset = ranges_.offset_for(lowest > past.begin ? lowest : past.end);
+    w.offset = ranges_.offset_for(lowest > past.begin ? lowest : past.end) | loop_window::moved;
     if (w.logged != unknown) w.logged = element_ranges::around(w.logged);
   }
   GPUTM_INLINE void note_move(const loop_window& w, const loop_past& before) {
-    if (!w.moved) return;
-    put(past_.offset, w.offset);
+    if (!w.has_moved()) return;
+    put(past_.offset, w.range_offset());
     put(past_.moves, before.moves + 1);
     put(past_.no_overlap, 0);
     set(past_.begin, 0);
@@ -282,8 +280,10 @@ class loop_plan {
         r.w.decided = 1;
         decide(r);
         if (commits_are_local && may_overlap(r)) go_on(r, r.w.commits);
+        return;
       }
     }
+    if (r.w.repair == 0) count(s_.counters.checked, 1);
   }
   /// The window's commits are done, or they are pending: then nothing happens if the next one cannot overlap them.
   GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
@@ -323,14 +323,14 @@ class loop_plan {
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
-    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),     simt::plain_load(s.now.tag),
-            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),  simt::plain_load(s.now.commits),
-            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several),  simt::plain_load(s.now.clear_table),
-            simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),     simt::plain_load(s.now.over),
-            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),    simt::plain_load(s.now.decided),
-            simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),   simt::plain_load(s.now.from),
-            simt::plain_load(s.now.pending),    simt::plain_load(s.now.offset),   simt::plain_load(s.now.moved),
-            simt::plain_load(s.now.mixed),      simt::plain_load(s.now.foreseen), simt::plain_load(s.now.number)};
+    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),    simt::plain_load(s.now.tag),
+            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch), simt::plain_load(s.now.commits),
+            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several), simt::plain_load(s.now.clear_table),
+            simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),    simt::plain_load(s.now.over),
+            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),   simt::plain_load(s.now.decided),
+            simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),
+            simt::plain_load(s.now.pending),    simt::plain_load(s.now.offset),  simt::plain_load(s.now.mixed),
+            simt::plain_load(s.now.foreseen),   simt::plain_load(s.now.number)};
   }
 
   /// The first window, which all threads find out for themselves; the first serial section writes it down. The table
@@ -354,8 +354,9 @@ class loop_plan {
   }
   /// It has come to that: writes down what the next loop and the counters need, once all have executed it. One thread
   /// calls it; commits may be under way.
-  GPUTM_INLINE void end_whole(const loop_window& w) {
+  GPUTM_INLINE void end_whole(const loop_window& w, bool checked) {
     note_move(w, past());
+    if (checked) count(s_.counters.checked, 1);
     put(past_.tag, w.tag);
     put(past_.calm, loop_past::known | to_log(w, found_in(s_)));
     count(s_.counters.rounds, 1);
@@ -388,6 +389,7 @@ class loop_plan {
       begin_first(r);
       r.w.plain = 1;
       count(s_.counters.executed, r.w.size);
+      count(s_.counters.checked, 1);
     }
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);
@@ -410,12 +412,6 @@ class loop_plan {
     report r = look();
     go_on(r, 0);
     store(r.w);
-  }
-  /// Of the loop's last window: whether next loops should have another offset, since one range alone is mixed. Then
-  /// threads should find_stores().
-  GPUTM_INLINE bool should_move(const loop_window& w) const {
-    const bool one = w.mixed != 0 && (w.mixed & (w.mixed - 1)) == 0;
-    return one && ranges_.movable && !w.moved && simt::plain_load(past_.moves) < loop_past::most_moves;
   }
   // Thread 0 calls these three, before the barrier: others still read the window.
   GPUTM_INLINE void begin_stretch() {

@@ -62,11 +62,15 @@ struct loop_window {
   std::uint32_t from = 0;         ///< positions below are right, and run no more
   std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
                                   ///< each warp before it begins with this one: the two overlap
-  std::uint32_t offset = 0;       ///< of element_ranges
-  std::uint32_t moved = 0;        ///< it is another one than the loop before had
-  std::uint32_t mixed = 0;        ///< ranges that the loop has stored to, and read while it knew that
+  std::uint32_t offset = 0;       ///< of element_ranges, and `moved` beside it if the loop before had another one
+  std::uint32_t mixed = 0;        ///< ranges to which the loop has stored, and which it has read since it knows that
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
+
+  static constexpr std::uint32_t moved = 1u << 31;
+  GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~moved; }
+  GPUTM_INLINE bool has_one_mixed() const { return mixed != 0 && (mixed & (mixed - 1)) == 0; }
+  GPUTM_INLINE bool has_moved() const { return (offset & moved) != 0; }
 };
 
 /// What iterations have found out about their window.
@@ -104,7 +108,7 @@ struct loop_findings {
 };
 
 struct alignas(128) loop_counters {
-  std::uint64_t iterations, rounds, executed, forwarded, serial;
+  std::uint64_t iterations, rounds, checked, executed, forwarded, serial;
   std::uint64_t violations[violation_kinds];
 };
 

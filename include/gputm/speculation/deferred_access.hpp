@@ -43,7 +43,7 @@ class deferred_access {
         marker_(marker),
         position_(position),
         logged_(w.logged),
-        offset_(w.offset),
+        offset_(w.range_offset()),
         repair_(repair ? w.repair : 0),
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),

@@ -52,6 +52,12 @@ class deferred_update : window_thread<Body> {
     parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
     parts::position_set writers;  ///< have something to write back
     bool trouble;                 ///< in this calm pass some have done what a serial section has to see
+
+    /// Nobody knows what a calm pass has done.
+    GPUTM_INLINE void forget() {
+      readers = writers = parts::position_set::all();
+      watched = due = {};
+    }
   };
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
@@ -386,7 +392,6 @@ class deferred_update : window_thread<Body> {
   /// A repair that has changed nothing but values leaves most positions right: only those are looked at that have run
   /// again, or have read from others. Whether it has found any in violation.
   GPUTM_INLINE bool check_all(positions& those) {
-    const parts::loop_findings found = parts::known_in(*env_.state);
     std::uint32_t first = first_turn();
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
@@ -394,14 +399,16 @@ class deferred_update : window_thread<Body> {
         first = turn_of(check_calmly(env_.logs, table_, p, w_.size));
       else
         first = p < w_.size && fails_calmly(env_.logs, table_, p) ? 0 : 1;
+      if (position(first) >= w_.size) {  // mostly, and then without waiting for what follows
+        those.forget();
+        return false;
+      }
     } else if (position(first) < w_.from) {
       ++first;
     }
+    const parts::loop_findings found = parts::known_in(*env_.state);
     view_.set_lists(Options::repair && w_.wary && !found.has(parts::loop_findings::unlisted));
-    if (w_.wary == 0) {  // nobody knows what a calm pass has done
-      those.readers = those.writers = parts::position_set::all();
-      those.watched = {};
-    }
+    if (w_.wary == 0) those.forget();
     const bool only_values = w_.repair != 0 && !found.has(parts::loop_findings::unmarked);
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
     those.due = {};
@@ -442,14 +449,17 @@ class deferred_update : window_thread<Body> {
     w_.several = found.has(parts::loop_findings::several);
     w_.mixed = found.stored & found.read_logged;
   }
-  /// To which elements of a range loops have stored, as far as marks tell. All threads of the grid call it, and nobody
-  /// marks any more. What they find is a hint: a loop is right whatever the offset of its ranges.
-  static GPUTM_NOINLINE void find_stores(const loop_environment& env, parts::writer_table table, std::uint32_t range,
-                                         std::uint32_t offset) {
+  /// The loop has both stored to a range and read it, and to one alone: looks, for the next loop, to which of its
+  /// elements loops have stored, as far as marks tell. All threads of the grid call it, and nobody marks any more. What
+  /// they find is a hint: a loop is right whatever the offset of its ranges.
+  static GPUTM_NOINLINE void find_boundary(const loop_environment& env, parts::writer_table table, std::uint32_t range,
+                                           std::uint32_t offset) {
+    parts::loop_past& past = *env.table.past;
+    if (!env.ranges.movable || !table.has_own_marks()) return;
+    if (simt::plain_load(past.moves) == parts::loop_past::most_moves) return;
     const parts::element_ranges::interval e = env.ranges.elements_of(range, offset);
     const parts::writer_table::interval stored = table.find_marks(e.region, e.begin, e.end);
     if (stored.end == 0) return;
-    parts::loop_past& past = *env.table.past;
     const auto raise = [](std::uint32_t& word, std::uint32_t value) {  // words that all threads change are slow
       if (simt::atomic(word).load(order::relaxed) < value) simt::atomic(word).fetch_max(value, order::relaxed);
     };
@@ -502,8 +512,8 @@ class deferred_update : window_thread<Body> {
       barrier_.wait([this] { plan_.next(); });
       this->look_at_window();
     }
-    if (w_.foreseen && simt::grid_thread_rank() == 0) plan_.end_whole(w_);
-    if (plan_.should_move(w_) && table_.has_own_marks()) find_stores(env_, table_, w_.mixed, w_.offset);
+    if (w_.foreseen && simt::grid_thread_rank() == 0) plan_.end_whole(w_, barrier_.has_noted(after_pass));
+    if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.offset);
     this->flush();
   }
 };

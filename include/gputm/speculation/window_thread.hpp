@@ -101,7 +101,7 @@ class window_thread {
   GPUTM_INLINE void run_stretch() {
     if (simt::grid_thread_rank() == 0) {
       plan_.begin_stretch();
-      const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch, w_.offset,
+      const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch, w_.range_offset(),
                                             [this](std::uint64_t done) { return plan_.is_beaten(done); });
       executed_ += end.done;
       parts::add_findings(*env_.state, {.stored = end.stored});
