@@ -442,15 +442,44 @@ TEST(loops, a_range_is_a_part_of_one_array) {
   const std::uint32_t lengths[] = {1, 5, 100'000, 64, 70'000};
   for (const std::uint32_t length : lengths) (void)tm.allocate<std::uint8_t>(length);
   const auto ranges = detail::plan_loop({}, speculation::gpu_tls::loop, tm.core(), 1, 64).ranges;
-  std::uint32_t seen = 0;
-  for (std::uint32_t r = 0; r < std::size(lengths); ++r) {
-    std::uint32_t of_this = 0;
-    for (std::uint32_t index = 0; index < lengths[r]; ++index) of_this |= ranges.of(r, index, 0);
-    EXPECT_EQ(of_this & seen, 0u) << "array " << r;
-    seen |= of_this;
+  EXPECT_EQ(ranges.shift, 13u);  // 1 + 2 + 14 + 2 + 10, wherever they begin; half as long they would be 46
+  EXPECT_TRUE(ranges.movable);
+  for (const std::uint32_t offset : {0u, 1u, 5000u, (1u << 13) - 1}) {
+    std::uint32_t seen = 0;
+    for (std::uint32_t r = 0; r < std::size(lengths); ++r) {
+      std::uint32_t of_this = 0;
+      for (std::uint32_t index = 0; index < lengths[r]; ++index) {
+        const std::uint32_t range = ranges.of(r, index, offset);
+        of_this |= range;
+        const auto e = ranges.elements_of(range, offset);
+        ASSERT_EQ(e.region, r);
+        ASSERT_TRUE(e.begin <= index && index < e.end) << "element " << index << " of array " << r;
+      }
+      EXPECT_EQ(of_this & seen, 0u) << "array " << r << ", offset " << offset;
+      seen |= of_this;
+    }
+    EXPECT_EQ(seen & ~parts::element_ranges::all, 0u);
   }
-  EXPECT_EQ(seen & ~parts::element_ranges::all, 0u);
-  EXPECT_EQ(ranges.shift, 13u);  // 1 + 1 + 13 + 1 + 9; half as long they would be 46
+}
+TEST(loops, a_range_may_begin_at_any_index) {
+  parts::element_ranges ranges;
+  ranges.shift = 6;
+  for (const std::uint32_t index : {0u, 1u, 63u, 64u, 65u, 1000u}) {
+    const std::uint32_t offset = ranges.offset_for(index);
+    EXPECT_LT(offset, 64u);
+    if (index != 0) {
+      EXPECT_NE(ranges.of(0, index - 1, offset), ranges.of(0, index, offset));
+    }
+    EXPECT_EQ(ranges.of(0, index, offset), ranges.of(0, index + 63, offset));
+  }
+}
+TEST(loops, ranges_that_cannot_move_are_short) {
+  device on = host_device();
+  memory<speculation::gpu_tls> tm{on};
+  for (std::uint32_t r = 0; r < max_regions; ++r) (void)tm.allocate<std::uint8_t>(1000);
+  const auto ranges = detail::plan_loop({}, speculation::gpu_tls::loop, tm.core(), 1, 64).ranges;
+  EXPECT_FALSE(ranges.movable);  // each array would have two at least
+  EXPECT_EQ(ranges.shift, 10u);
 }
 
 TEST(loops, doall_runs_loops_without_dependences) {

@@ -15,6 +15,7 @@
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/known_loops.hpp"
 #include "speculation/loops.hpp"
+#include "speculation/split_loops.hpp"
 #include "speculation/value_loops.hpp"
 #include "speculation/writer_loops.hpp"
 
@@ -92,6 +93,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, iterations_on_old_data_upset_nobody, 2000)              \
   GPUTM_LOOP_PROPERTY(engine, ends_of_earlier_loops_do_not_count, 1000)               \
   GPUTM_LOOP_PROPERTY(engine, a_loop_may_fare_otherwise_than_those_before, 2000)      \
+  GPUTM_LOOP_PROPERTY(engine, a_range_ends_where_stores_begin, 1000)                  \
   GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 400)             \
   GPUTM_LOOP_PROPERTY(engine, of_several_writers_the_last_prevails, 2000)
 

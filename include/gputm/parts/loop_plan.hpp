@@ -31,9 +31,10 @@ class loop_plan {
   /// The ranges of which reads must be logged after window `w`, in which those of w.logged were, and `f` was found:
   /// what the loop has stored to, and all of an array where it has both stored to a range and read it. After a window
   /// that was all of the loop, nobody need expect what has not been seen: then a few such ranges stand for themselves.
-  /// Of what earlier loops have left, the first window keeps arrays that this one stores to as well.
+  /// Of what earlier loops have left, the first window keeps arrays that this one stores to as well, unless ranges have
+  /// moved, which is meant to change that.
   GPUTM_INLINE std::uint32_t to_log(const loop_window& w, const loop_findings& f) const {
-    const std::uint32_t known = w.logged == unknown ? 0 : ranges_.of_arrays_within(w.logged);
+    const std::uint32_t known = w.logged == unknown || w.has_moved() ? 0 : ranges_.of_arrays_within(w.logged);
     const std::uint32_t kept = w.base != 0 ? w.logged : known & ranges_.of_arrays_with(f.stored);
     const bool all = w.base == 0 && w.size == limits_.iterations;
     const std::uint32_t touched = all ? f.stored | f.read_logged | f.read_unlogged : 0;
@@ -94,7 +95,7 @@ class loop_plan {
   }
   GPUTM_INLINE void begin_first(report& r) {
     r.w = first(r.past);
-    note_move(r.w, r.past);
+    note_move(r.w);
     if (r.w.has_moved()) r.past.no_overlap = 0;
     put(s_.next_stretch, r.next_stretch = some);
     enter(r.w);
@@ -218,10 +219,10 @@ class loop_plan {
     w.offset = ranges_.offset_for(lowest > past.begin ? lowest : past.end) | loop_window::moved;
     if (w.logged != unknown) w.logged = element_ranges::around(w.logged);
   }
-  GPUTM_INLINE void note_move(const loop_window& w, const loop_past& before) {
+  GPUTM_INLINE void note_move(const loop_window& w) {
     if (!w.has_moved()) return;
     put(past_.offset, w.range_offset());
-    put(past_.moves, before.moves + 1);
+    put(past_.moves, simt::plain_load(past_.moves) + 1);
     put(past_.no_overlap, 0);
     set(past_.begin, 0);
     set(past_.lowest, 0);
@@ -355,7 +356,7 @@ class loop_plan {
   /// It has come to that: writes down what the next loop and the counters need, once all have executed it. One thread
   /// calls it; commits may be under way.
   GPUTM_INLINE void end_whole(const loop_window& w, bool checked) {
-    note_move(w, past());
+    note_move(w);
     if (checked) count(s_.counters.checked, 1);
     put(past_.tag, w.tag);
     put(past_.calm, loop_past::known | to_log(w, found_in(s_)));
