@@ -86,6 +86,12 @@ class cuda_backend final : public backend {
     use();
     check_cuda(cudaMemsetAsync(p, 0, bytes, static_cast<cudaStream_t>(s)), "cudaMemset");
   }
+  bool is_recording(void* s) override {
+    use();
+    cudaStreamCaptureStatus status{};
+    check_cuda(cudaStreamIsCapturing(static_cast<cudaStream_t>(s), &status), "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+  }
 };
 
 }  // namespace detail

@@ -34,6 +34,8 @@ class backend {
   virtual void copy_to_device(void* stream, void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_from_device(void* stream, void* to, const void* from, std::size_t bytes) = 0;
   virtual void fill_zero(void* stream, void* p, std::size_t bytes) = 0;
+  /// Whether what is enqueued is only recorded, to run later, any number of times (a CUDA graph).
+  virtual bool is_recording([[maybe_unused]] void* stream) { return false; }
   /// The most shared memory that a block can have.
   virtual std::size_t shared_bytes_of_block() const { return 227 * 1024; }
   /// Blocks of its largest cluster; 1: it has none.

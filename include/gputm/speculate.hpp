@@ -93,13 +93,19 @@ class loop_workspace {
   detail::loop_sizes sizes_;
   buffer words_, table_, logs_;
 
+  // A loop's state and control lie in one of two copies. It clears the other one for the next loop: to clear it between
+  // two kernels takes an H200 more than a microsecond.
   static constexpr std::size_t line = 128, control_at = (sizeof(parts::loop_state) + line - 1) / line * line;
-  parts::loop_state* state() const { return words_.template as<parts::loop_state>(); }
-  parts::control* control() const {
-    return reinterpret_cast<parts::control*>(words_.template as<std::byte>() + control_at);
-  }
+  static constexpr std::size_t copy_bytes = (control_at + sizeof(parts::control) + line - 1) / line * line;
+  unsigned copy_ = 0;
+  bool other_is_clear_ = true, recorded_ = false;
+
+  std::byte* copy(unsigned which) const { return words_.template as<std::byte>() + which * copy_bytes; }
+  parts::loop_state* state() const { return reinterpret_cast<parts::loop_state*>(copy(copy_)); }
+  parts::control* control() const { return reinterpret_cast<parts::control*>(copy(copy_) + control_at); }
   /// What a loop changes: it counts in its state, and reports faults. An H200 would take 3 us to zero the rest as well.
   static constexpr std::size_t changed = control_at + offsetof(parts::control, counters);
+  static_assert(changed % sizeof(std::uint64_t) == 0);
   device device_;
 
   static constexpr std::uint64_t few_bytes = 64u << 20;
@@ -123,7 +129,7 @@ class loop_workspace {
       : device_(tm.on()) {
     detail::check_config(grid);
     shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
-    words_ = buffer(device_, control_at + sizeof(parts::control));
+    words_ = buffer(device_, 2 * copy_bytes);
     try {
       allocate(tm, n, c);
     } catch (const out_of_memory&) {  // a hashed table and logs of smaller windows need less
@@ -142,14 +148,26 @@ class loop_workspace {
   const parts::loop_limits& limits() const { return sizes_.limits; }
 
   /// Counters, state and error back to zero; enqueued, neither allocates nor waits.
-  void reset(const stream& s) { device_->fill_zero(s.handle(), words_.template as<void>(), changed); }
+  void reset(const stream& s) {
+    recorded_ = recorded_ || device_->is_recording(s.handle());  // it may run at any time: from now on nothing is known
+    if (other_is_clear_ && !recorded_) {
+      copy_ ^= 1;
+      other_is_clear_ = false;
+    } else {
+      device_->fill_zero(s.handle(), copy(copy_), changed);
+    }
+  }
+  /// A loop of environment() is under way.
+  void note_loop() { other_is_clear_ = true; }
   /// What the kernel of a loop of `n` iterations needs. Throws invalid_argument for another memory, and if this one has
   /// got more arrays.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n) const {
     detail::check_arrays(sizes_, tm.core());
     parts::loop_limits limits = sizes_.limits;
     limits.iterations = n;
-    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits};
+    const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
+                                           changed / sizeof(std::uint64_t)};
+    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next};
   }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
@@ -169,7 +187,10 @@ struct loop_kernel {
   static constexpr int registers = 80;
   speculation::loop_environment environment;
   Body body;
-  GPUTM_INLINE void operator()() const { E::run(environment, body); }
+  GPUTM_INLINE void operator()() const {
+    environment.next.clear();
+    E::run(environment, body);
+  }
 };
 
 template <class Body>
@@ -211,6 +232,7 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
     launching::enqueue_resident(s, tm.on(), w.shape(), kernel);
   else
     launching::enqueue(s, tm.on(), w.shape(), kernel);
+  w.note_loop();
 }
 
 /// Runs the loop and waits. The result is that of

@@ -195,6 +195,18 @@ class iteration {
   }
 };
 
+/// Words that a loop sets to zero, for the next one.
+struct words_to_clear {
+  std::uint64_t* base = nullptr;
+  std::uint32_t count = 0;
+  /// All threads of the grid call it.
+  GPUTM_INLINE void clear() const {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = simt::grid_thread_rank(); k < count; k += simt::grid_threads())
+      simt::plain_store(base[k], 0);
+  }
+};
+
 /// What the threads of a speculative loop get. Trivially copyable; lives in the kernel's parameters.
 struct loop_environment {
   region_table regions;
@@ -204,6 +216,7 @@ struct loop_environment {
   parts::loop_log_space logs;
   parts::element_ranges ranges;
   parts::loop_limits limits;
+  words_to_clear next;
 };
 
 }  // namespace gputm::speculation
