@@ -219,8 +219,8 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
   return {s, tm, static_cast<std::uint64_t>(n), config, grid};
 }
 
-/// Enqueues a loop; neither allocates nor waits. Counters and the first error go to the workspace, which is reset
-/// first; read them with workspace.collect().
+/// Enqueues a loop; neither allocates nor waits, and can be captured in a CUDA graph. Counters and the first error go to
+/// the workspace, which is reset first; read them with workspace.collect().
 template <LoopEngine E, class Body>
 void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::int64_t n, const Body& body) {
   launching::check_loop_body<Body>();
