@@ -112,8 +112,15 @@ class loop_log {
       if (writes == 0) drop_only_write(*this);
       if (!need_reads) return;
     }
-    if (reads_ == 1 && reads == 0) simt::plain_store(row(2), absent);
+    if (need_reads && reads_ == 1 && reads == 0) simt::plain_store(row(2), absent);
     if (writes_ != 1 || reads_ != 1) simt::plain_store(row(0), static_cast<std::uint64_t>(reads) << 32 | writes);
+  }
+  /// For a position whose reads were not needed then, and which has none, if they are needed after all.
+  GPUTM_INLINE void set_no_reads() const {
+    if (reads_ == 1)
+      simt::plain_store(row(2), absent);
+    else if (writes_ == 1)
+      simt::plain_store(row(0), 0);
   }
   /// Whether the entry of this key does: where there is room for one, or where entries have been dropped.
   static GPUTM_INLINE bool counts(std::uint64_t key) { return (key & absent) == 0; }

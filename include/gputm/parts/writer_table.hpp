@@ -47,8 +47,8 @@ class writer_table : tagged_table<writer_entry> {
     std::uint32_t* first = nullptr;  ///< null: there is no room, or nothing to mark
     std::uint32_t before = 0, position = 0;
   };
-  /// Position `p` writes the element: false if there is no room. Else make() and settle() must follow, unless
-  /// there_was_none() of the one before was asked. See writer_marker.
+  /// Position `p` writes the element: `m` becomes its mark, which make() and settle() must follow; false if there is no
+  /// room. What `m` was before has been settled, or has found nobody. See writer_marker.
   GPUTM_INLINE bool prepare(marking& m, std::uint64_t key, std::uint32_t p) const {
     m.position = p;
     if (direct()) {

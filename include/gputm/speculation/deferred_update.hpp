@@ -52,10 +52,12 @@ class deferred_update : window_thread<Body> {
     parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
     parts::position_set writers;  ///< have something to write back
     bool trouble;                 ///< in this calm pass some have done what a serial section has to see
+    bool logs;                    ///< of this calm pass, if it was one: logs tell how many reads there are
 
-    /// Nobody knows what a calm pass has done.
+    /// Nobody knows what a calm pass has done, unless none of this thread's positions has logged a read.
     GPUTM_INLINE void forget() {
-      readers = writers = parts::position_set::all();
+      writers = parts::position_set::all();
+      readers = logs ? writers : parts::position_set{};
       watched = due = {};
     }
   };
@@ -64,6 +66,7 @@ class deferred_update : window_thread<Body> {
     parts::loop_findings found;
     std::int32_t executed = 0;  ///< runs of bodies; in a first pass, beyond those of all positions
     std::uint64_t forwarded = 0;
+    std::uint32_t logs = 0;  ///< as positions::logs; a word: it lives in a register
   };
 
   /// Whether every position of a window is checked, so that those in violation can be repaired.
@@ -93,8 +96,14 @@ class deferred_update : window_thread<Body> {
       unmarked = a.differs(committed);
       a.keep_lists();
     }
-    log(p).set_sizes(a.reads(), a.writes_left(committed), !overlaps);
     const bool usual = committed && !it.last() && !a.crowded();
+    if constexpr (calm) {
+      if (f.logs == 0 && !overlaps && (a.reads() != 0 || !usual)) {
+        f.logs = 1;
+        forget_reads(env_.logs, p);
+      }
+    }
+    log(p).set_sizes(a.reads(), a.writes_left(committed), !calm || f.logs != 0);
     if (calm && usual) return true;  // one test, since most come to this
     if constexpr (wary) {
       if (usual && a.reads() == 0 && a.writes() == 0) return true;  // its sizes say that there is nothing to see
@@ -119,6 +128,12 @@ class deferred_update : window_thread<Body> {
       this->find(parts::loop_findings::alone);
     }
     return true;
+  }
+  /// The positions of this thread before `p` have read nothing. Mostly no position of a thread has in a calm pass, and
+  /// then their logs need not say so: a store for each iteration is a tenth of the time of a short one.
+  static GPUTM_NOINLINE void forget_reads(parts::loop_log_space logs, std::uint32_t p) {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t q = position(0); q != p; q += simt::grid_threads()) parts::loop_log(logs, q).set_no_reads();
   }
   /// In a window that overlaps commits nothing is checked: an iteration counts, and may end the loop, or all run again.
   GPUTM_INLINE bool end_of_overlapping(std::uint32_t p, bool failed, bool last) {
@@ -156,7 +171,11 @@ class deferred_update : window_thread<Body> {
     parts::writer_marker marker(view_.table(), Kind == pass::calm);  // if not, others look for marks meanwhile
     iteration_trouble trouble;
     std::uint32_t turn = repair ? those->due.next(first_turn()) : 0, p = position(turn);
-    if constexpr (Kind == pass::calm) those->trouble = false;
+    if constexpr (Kind == pass::calm) {
+      those->trouble = false;
+      // a set does not tell of the others, which are looked at always
+      f.logs = w_.size > parts::position_set::turns * simt::grid_threads() && w_.pending == 0;
+    }
     if (Kind == pass::wary) *those = {};
     const auto run_turn = [&] {
       if (!Options::repair && p > env_.state->violated.get()) return false;  // it cannot commit
@@ -176,6 +195,7 @@ class deferred_update : window_thread<Body> {
     }
     if (!repair && p < w_.size) f.executed -= static_cast<std::int32_t>(1 + (w_.size - 1 - p) / simt::grid_threads());
     if (marker.several()) f.found.flags |= parts::loop_findings::several;
+    if constexpr (Kind == pass::calm) those->logs = f.logs != 0;
     return f;
   }
   /// Apart from the calm pass, and on a copy, so that this one's registers and the addresses it knows stay what they
@@ -395,7 +415,9 @@ class deferred_update : window_thread<Body> {
     std::uint32_t first = first_turn();
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
-      if (w_.size > simt::grid_threads())
+      if (!those.logs)
+        first = turn_of(w_.size) + 1;
+      else if (w_.size > simt::grid_threads())
         first = turn_of(check_calmly(env_.logs, table_, p, w_.size));
       else
         first = p < w_.size && fails_calmly(env_.logs, table_, p) ? 0 : 1;
