@@ -53,13 +53,14 @@ bool plan_ranges(const memory_core& m, std::uint32_t shift, std::uint64_t most, 
   ranges.first[max_regions] = static_cast<std::uint32_t>(used);
   return used <= parts::element_ranges::most;
 }
-/// Ranges as short as they can be if all of them have a bit in a word; at most twice as long if they can move then.
-parts::element_ranges plan_ranges(const memory_core& m) {
+/// Ranges as short as they can be if all of them have a bit in a word; at most twice as long if they can move then, and
+/// `may_move`.
+parts::element_ranges plan_ranges(const memory_core& m, bool may_move) {
   parts::element_ranges ranges;
   std::uint32_t shortest = 0;
   while (shortest < 32 && !plan_ranges(m, shortest, 0, ranges)) ++shortest;
   if (shortest == 32) return {31, false, {}};  // all arrays share two: there are sixteen of more than 2^31 elements
-  for (std::uint32_t shift = shortest; shift < 32 && shift <= shortest + 1; ++shift) {
+  for (std::uint32_t shift = shortest; may_move && shift < 32 && shift <= shortest + 1; ++shift) {
     parts::element_ranges movable;
     movable.movable = true;
     if (plan_ranges(m, shift, (std::uint64_t{1} << shift) - 1, movable)) return movable;
@@ -139,8 +140,8 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   if (s.logs.rows() > std::numeric_limits<std::uint32_t>::max())
     throw invalid_argument("a log of " + std::to_string(s.logs.rows()) + " words of 8 bytes for each iteration: the " +
                            "limit is 2^32 - 1; use a smaller capacity, or smaller elements");
-  s.ranges = plan_ranges(m);
   const bool hashed = !plan_marks(c, traits, m, s.table);
+  s.ranges = plan_ranges(m, traits.writers && !hashed);  // marks tell where, if elements have their own
   const std::uint64_t marked = marked_by_iteration(c, traits);
   if (traits.logs)
     s.logs.window = plan_window(c, s.logs, hashed, marked, host, std::max<std::uint64_t>(n, 1), grid_threads);

@@ -45,7 +45,7 @@ struct loop_config {
 struct loop_statistics {
   std::uint64_t iterations = 0;  ///< that took effect
   std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
-  std::uint64_t checked = 0;     ///< windows of which reads had to be checked, since they were near to stores
+  std::uint64_t checked = 0;     ///< windows that were checked: reads were near to stores, or something went wrong
   std::uint64_t executed = 0;    ///< runs of the body
   std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
   std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
@@ -147,7 +147,7 @@ class loop_workspace {
   const launch_shape& shape() const { return shape_; }
   const parts::loop_limits& limits() const { return sizes_.limits; }
 
-  /// Counters, state and error back to zero; enqueued, neither allocates nor waits.
+  /// The next loop finds counters, state and error at zero; what that takes is enqueued, neither allocates nor waits.
   void reset(const stream& s) {
     recorded_ = recorded_ || device_->is_recording(s.handle());  // it may run at any time: from now on nothing is known
     if (other_is_clear_ && !recorded_) {
@@ -219,8 +219,8 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
   return {s, tm, static_cast<std::uint64_t>(n), config, grid};
 }
 
-/// Enqueues a loop; neither allocates nor waits, and can be captured in a CUDA graph. Counters and the first error go to
-/// the workspace, which is reset first; read them with workspace.collect().
+/// Enqueues a loop; neither allocates nor waits, and can be captured in a CUDA graph. Counters and the first error go
+/// to the workspace, which is reset first; read them with workspace.collect().
 template <LoopEngine E, class Body>
 void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::int64_t n, const Body& body) {
   launching::check_loop_body<Body>();

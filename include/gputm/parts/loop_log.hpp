@@ -106,7 +106,8 @@ class loop_log {
   GPUTM_INLINE std::uint32_t write_capacity() const { return writes_; }
 
   /// How many entries of each kind the position has in the end, once they are set. Where there is room for one of a
-  /// kind, its key says whether there is one: caches hold more iterations without sizes.
+  /// kind, its key says whether there is one: caches hold more iterations without sizes. `need_reads`: somebody may ask
+  /// for read_count().
   GPUTM_INLINE void set_sizes(std::uint32_t reads, std::uint32_t writes, bool need_reads = true) const {
     if (writes_ == 1) {
       if (writes == 0) drop_only_write(*this);
@@ -126,7 +127,7 @@ class loop_log {
   static GPUTM_INLINE bool counts(std::uint64_t key) { return (key & absent) == 0; }
   /// The key itself, whether it does or not.
   static GPUTM_INLINE std::uint64_t element(std::uint64_t key) { return key & ~absent; }
-  /// These two: of positions that have run in this window.
+  /// These two: of positions that have run in this window, of reads only if they were needed.
   GPUTM_INLINE std::uint32_t read_count() const {
     return reads_ == 1 ? counts(simt::plain_load(row(2))) : static_cast<std::uint32_t>(simt::plain_load(row(0)) >> 32);
   }

@@ -63,7 +63,7 @@ struct loop_window {
   std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
                                   ///< each warp before it begins with this one: the two overlap
   std::uint32_t offset = 0;       ///< of element_ranges, and `moved` beside it if the loop before had another one
-  std::uint32_t mixed = 0;        ///< ranges to which the loop has stored, and which it has read since it knows that
+  std::uint32_t mixed = 0;        ///< ranges that loops are known to store to, and of which this one has logged reads
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
 

@@ -15,7 +15,7 @@ struct loop_past {
   std::uint32_t no_overlap;  ///< a window that overlapped commits has failed
   std::uint32_t offset;      ///< of element_ranges
   std::uint32_t moves;       ///< of the offset
-  // Of a range to which the last loop has stored, and which it has read; nobody has looked for one if `end` is 0.
+  // Of a range to which loops have stored, and which the last one has read; nobody has looked for one if `end` is 0.
   std::uint32_t begin;   ///< its first element's index
   std::uint32_t lowest;  ///< of the elements of it that loops have stored to: all bits, less the lowest one's index
   std::uint32_t end;     ///< of those: the highest one's index and 1

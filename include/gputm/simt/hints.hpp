@@ -30,14 +30,6 @@ GPUTM_INLINE std::uint64_t nanoseconds() {
 #endif
 }
 
-/// A GPU's compiler keeps this object in memory instead of in registers: for what is hardly ever written or read.
-template <class T>
-GPUTM_INLINE void keep_in_memory([[maybe_unused]] T& object) {
-#if GPUTM_ON_DEVICE
-  asm volatile("" ::"l"(&object) : "memory");
-#endif
-}
-
 /// Stops the launch: a test's assertion inside a kernel.
 GPUTM_INLINE void check(bool ok, [[maybe_unused]] const char* what, GPUTM_HERE) {
 #if GPUTM_ON_DEVICE

@@ -45,7 +45,7 @@ class deferred_update : window_thread<Body> {
   parts::writer_table table_;
   parts::window_view view_;
   /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
-  /// registers for it, and do not initialise it; they touch nothing of it but `trouble`.
+  /// registers for it, and do not initialise it; they touch nothing of it but `trouble` and `logs`, and load no more.
   struct positions {
     parts::position_set due;      ///< in violation as of the last check: they run again
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
@@ -471,7 +471,7 @@ class deferred_update : window_thread<Body> {
     w_.several = found.has(parts::loop_findings::several);
     w_.mixed = found.stored & found.read_logged;
   }
-  /// The loop has both stored to a range and read it, and to one alone: looks, for the next loop, to which of its
+  /// The loop has read one range alone to which loops are known to store: looks, for the next loop, to which of its
   /// elements loops have stored, as far as marks tell. All threads of the grid call it, and nobody marks any more. What
   /// they find is a hint: a loop is right whatever the offset of its ranges.
   static GPUTM_NOINLINE void find_boundary(const loop_environment& env, parts::writer_table table, std::uint32_t range,

@@ -7,10 +7,10 @@
 //
 // Semantics: the sequential loop's, bit for bit. Only read-after-write costs a re-execution: writes are deferred, and
 // of several writers of an element the last one prevails.
-// Progress: the first iteration of a window always commits, or the window begins anew, which happens once for each
-// array and once for a workspace at most. A window that commits hardly anything, or little of what it has run, or, on
-// a GPU, takes longer than one thread would have, is followed by a stretch of iterations on one thread, twice as long
-// each time.
+// Progress: the first iteration of a window always commits, or the window begins anew, which a loop does twice for each
+// array at most, and for other reasons three times in a workspace. A window that commits hardly anything, or little of
+// what it has run, or, on a GPU, takes longer than one thread would have, is followed by a stretch of iterations on one
+// thread, twice as long each time.
 #pragma once
 
 #include "gputm/speculation/deferred_update.hpp"

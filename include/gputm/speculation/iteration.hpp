@@ -117,7 +117,6 @@ class iteration {
 
  private:
   GPUTM_INLINE bool is_on() const { return left_ != 0; }
-  GPUTM_INLINE bool counting() const { return !is_on() && trouble_.state == progress::counting; }
   /// N elements of one array at once, if there is nothing special about any.
   template <class Where, class T, std::size_t N>
   GPUTM_INLINE parts::group_end load_some(Where& where, std::uint32_t first, T (&value)[N]) {
