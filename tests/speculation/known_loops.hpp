@@ -1,4 +1,4 @@
-// Property of loop engines: what the loops before have told about a workspace's memory is not taken for what the next
+// Properties of loop engines: what the loops before have told about a workspace's memory is not taken for what the next
 // one does.
 #pragma once
 
@@ -105,6 +105,53 @@ void a_loop_may_fare_otherwise_than_those_before(const venue& v) {
       require(tm.read(s, a) == expected_a && tm.read(s, b) == expected_b,
               "an array differs from the sequential loops'");
     }
+  }
+}
+
+/// Iterations from `begin` on read an element beside the one that they store to; the first one stores to one of those
+/// elements, too, which iterations of this loop do not read, but perhaps those of the loop before.
+struct late_readers {
+  array<std::uint32_t> a;
+  std::uint32_t begin, there, stamp;
+
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i);
+    std::uint32_t x = stamp + k;
+    if (k >= begin) {
+      GPUTM_TRY(const std::uint32_t v, it.load(a[2 * k + 1]));
+      x += 3 * v;
+    }
+    if (k == 0 && begin != 0) GPUTM_TRY(it.store(a[2 * there + 1], x));
+    GPUTM_TRY(it.store(a[2 * k], x));
+    return gputm::commit;
+  }
+};
+
+template <class E>
+void reads_of_the_loop_before_do_not_count(const venue& v) {
+  dice d(v.seed * 86028121 + v.round);
+  const std::uint32_t n = v.pick(16 + d.below(20), 1000 + d.below(1000), 300'000 + d.below(300'000));
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto array = tm.template allocate<std::uint32_t>(2 * n);
+  loop_config c = config_for(v, {.reads = 1, .writes = 1 + d.below(2)});
+  const bool both = c.capacity.writes == 2;  // else the first iteration stores to its own element only
+  auto w = make_loop_workspace<late_readers>(s, tm, n, c);
+  std::vector<std::uint32_t> a(2 * n, 1);
+  tm.write(s, array, a);
+  for (std::uint32_t turn = 0; turn < 6; ++turn) {
+    late_readers body{array, 0, 0, turn * 1'000'003};
+    if (both && turn % 2 != 0) {
+      body.begin = 2 + d.below(n - 2);
+      body.there = 1 + d.below(body.begin - 1);
+    }
+    if (body.begin != 0) a[2 * body.there + 1] = body.stamp;
+    for (std::uint32_t k = 0; k < n; ++k) a[2 * k] = body.stamp + k + (k >= body.begin ? 3 * a[2 * k + 1] : 0);
+    speculate_async(s, tm, w, static_cast<int>(n), body);
+    const loop_statistics done = w.collect(s, tm);
+    require(tm.read(s, array) == a, "an array of neighbours differs from the sequential loop's");
+    if (E::loop.writers) require_equal(done[violation::raw], 0u, "violations of a loop without dependences");
   }
 }
 
