@@ -61,6 +61,13 @@ class cuda_backend final : public backend {
     return p;
   }
   void free(void* p) noexcept override { cudaFree(p); }
+  void* allocate_visible(std::size_t bytes) override {
+    use();
+    void* p = nullptr;
+    check_cuda(cudaMallocHost(&p, bytes), "cudaMallocHost");
+    return p;
+  }
+  void free_visible(void* p) noexcept override { cudaFreeHost(p); }
   void* create_stream() override {
     use();
     cudaStream_t s;

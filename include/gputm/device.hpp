@@ -28,6 +28,9 @@ class backend {
   virtual std::uint32_t max_resident_blocks() const = 0;
   virtual void* allocate(std::size_t bytes) = 0;  ///< uninitialised, 256-byte aligned
   virtual void free(void*) noexcept = 0;
+  /// The same for a few words that the host reads while kernels write them. On the host device all memory is such.
+  virtual void* allocate_visible(std::size_t bytes) { return allocate(bytes); }
+  virtual void free_visible(void* p) noexcept { free(p); }
   virtual void* create_stream() = 0;
   virtual void destroy_stream(void*) noexcept = 0;
   virtual void synchronize(void* stream) = 0;
@@ -100,6 +103,13 @@ class buffer {
  public:
   buffer() = default;
   buffer(const device& d, std::size_t bytes) : bytes_(d->allocate(bytes), [d](void* p) { d->free(p); }), size_(bytes) {}
+  /// Of memory that the host can read and write.
+  static buffer visible(const device& d, std::size_t bytes) {
+    buffer b;
+    b.bytes_ = {d->allocate_visible(bytes), [d](void* p) { d->free_visible(p); }};
+    b.size_ = bytes;
+    return b;
+  }
   buffer(buffer&&) = default;
   buffer& operator=(buffer&&) = default;
   template <class T>

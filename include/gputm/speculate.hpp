@@ -2,6 +2,8 @@
 // that one thread would have, bit for bit.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +27,8 @@ struct loop_config {
                                    ///< first loop, and of one after a loop that was not calm to its end
   std::uint32_t smallest_window = 32;  ///< that a window shrinks to
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
+  bool in_place = true;                ///< gpu_tls runs loops in place whose iterations store to elements of their own,
+                                       ///< as those before in their workspace
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
@@ -48,6 +52,7 @@ struct loop_statistics {
   std::uint64_t checked = 0;     ///< windows that were checked: reads were near to stores, or something went wrong
   std::uint64_t executed = 0;    ///< runs of the body
   std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
+  std::uint64_t in_place = 0;    ///< iterations whose stores were not deferred (loop_config::in_place)
   std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
   std::array<std::uint64_t, violation_kinds> violations{};  ///< iterations seen to be in violation
 
@@ -74,8 +79,12 @@ struct loop_sizes {
   std::uint64_t contested_at = 0;
   std::uint64_t log_bytes = 0;  ///< that the logs need, the lists' links from links_at on
   std::uint64_t links_at = 0;
-  std::uint32_t memory = 0;  ///< its number
-  std::uint32_t arrays = 0;  ///< that it has
+  parts::loop_log_space strays;    ///< without memory; a window of 0: no loop is run in place
+  std::uint64_t strays_bytes = 0;  ///< that their list needs, what loops leave to others at its end
+  std::uint64_t read_keys_at = 0, positions_at = 0, past_at = 0, expected_at = 0;
+  std::uint32_t threads_in_place = 0;  ///< of a multiprocessor in such a pass; 0: as many as it can have
+  std::uint32_t memory = 0;            ///< its number
+  std::uint32_t arrays = 0;            ///< that it has
 };
 void check_iterations(std::int64_t n);
 void check_arrays(const loop_sizes&, const memory_core&);
@@ -91,7 +100,7 @@ template <LoopEngine E>
 class loop_workspace {
   launch_shape shape_;
   detail::loop_sizes sizes_;
-  buffer words_, table_, logs_;
+  buffer words_, table_, logs_, strays_, hope_;
 
   // A loop's state and control lie in one of two copies. It clears the other one for the next loop: to clear it between
   // two kernels takes an H200 more than a microsecond.
@@ -109,6 +118,7 @@ class loop_workspace {
   device device_;
 
   static constexpr std::uint64_t few_bytes = 64u << 20;
+  static constexpr std::uint32_t most_threads_in_place = 96;  ///< of a block
 
   /// Table and logs of the sizes that the configuration asks for.
   void allocate(const memory<E>& tm, std::uint64_t n, const loop_config& c) {
@@ -122,6 +132,32 @@ class loop_workspace {
     logs_ = buffer(device_, sizes_.log_bytes);
     sizes_.logs.base = logs_.template as<std::uint64_t>();
     sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
+    if (sizes_.strays.window == 0) return;
+    strays_ = buffer(device_, sizes_.strays_bytes);
+    hope_ = buffer::visible(device_, sizeof(std::uint32_t));
+    *hope_.template as<std::uint32_t>() = static_cast<std::uint32_t>(parts::in_place_hope::unknown);
+  }
+  /// What the host knows of that, perhaps not the latest.
+  parts::in_place_hope hope() const {
+    if (strays_.size() == 0) return parts::in_place_hope::none;
+    const std::atomic_ref<std::uint32_t> word(*hope_.template as<std::uint32_t>());
+    return static_cast<parts::in_place_hope>(word.load(std::memory_order_relaxed));
+  }
+  parts::stray_list strays() const {
+    parts::stray_list list;
+    if (strays_.size() == 0) return list;
+    std::byte* const base = strays_.template as<std::byte>();
+    list.log = sizes_.strays;
+    list.log.base = reinterpret_cast<std::uint64_t*>(base);
+    list.read_key = reinterpret_cast<std::uint64_t*>(base + sizes_.read_keys_at);
+    list.position = reinterpret_cast<std::uint32_t*>(base + sizes_.positions_at);
+    list.before = list.position + sizes_.strays.window;
+    list.read_position = list.before + sizes_.strays.window;
+    list.past = reinterpret_cast<parts::in_place_past*>(base + sizes_.past_at);
+    list.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
+    list.hope = hope_.template as<std::uint32_t>();
+    list.learns = hope() == parts::in_place_hope::unknown;
+    return list;
   }
 
  public:
@@ -132,7 +168,7 @@ class loop_workspace {
     words_ = buffer(device_, 2 * copy_bytes);
     try {
       allocate(tm, n, c);
-    } catch (const out_of_memory&) {  // a hashed table and logs of smaller windows need less
+    } catch (const out_of_memory&) {  // a hashed table and logs of smaller windows need less, and no loop is in place
       table_ = buffer();
       loop_config smaller = c;
       smaller.marks_bytes = 0;
@@ -142,6 +178,10 @@ class loop_workspace {
     device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
     device_->fill_zero(s.handle(), logs_.template as<void>(), sizes_.logs.head_bytes());
     device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
+    if (strays_.size() != 0) {
+      std::byte* const zero = strays_.template as<std::byte>() + sizes_.past_at;
+      device_->fill_zero(s.handle(), zero, strays_.size() - sizes_.past_at);
+    }
     s.synchronize();
   }
   const launch_shape& shape() const { return shape_; }
@@ -167,7 +207,21 @@ class loop_workspace {
     limits.iterations = n;
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
-    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next};
+    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next, strays()};
+  }
+  /// Whether the next loop had better be run in place at first; if that turns out wrong, only time is lost.
+  bool hopes_for_in_place() const { return hope() == parts::in_place_hope::ready; }
+  /// The shape of that pass: a thread for each iteration, none of which waits for another; or fewer where an iteration
+  /// accesses many elements.
+  launch_shape shape_in_place(std::uint64_t n) const {
+    launch_shape shape = shape_;
+    shape.threads = std::min(shape.threads, most_threads_in_place);
+    shape.clients = static_cast<std::uint32_t>((n + shape.threads - 1) / shape.threads);
+    if (sizes_.threads_in_place != 0) {
+      const std::uint32_t blocks = std::max(1u, sizes_.threads_in_place / shape.threads) * device_->multiprocessors();
+      shape.clients = std::min(shape.clients, blocks);
+    }
+    return shape;
   }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
@@ -191,6 +245,15 @@ struct loop_kernel {
     environment.next.clear();
     E::run(environment, body);
   }
+};
+
+/// The pass in place before it.
+template <class E, class Body>
+struct in_place_kernel {
+  static constexpr int registers = 56;
+  speculation::loop_environment environment;
+  Body body;
+  GPUTM_INLINE void operator()() const { E::run_in_place(environment, body); }
 };
 
 template <class Body>
@@ -227,7 +290,15 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   gputm::detail::check_iterations(n);
   w.reset(s);
   if (n == 0) return;
-  const launching::loop_kernel<E, Body> kernel{w.environment(tm, static_cast<std::uint64_t>(n)), body};
+  launching::loop_kernel<E, Body> kernel{w.environment(tm, static_cast<std::uint64_t>(n)), body};
+  if constexpr (E::loop.in_place) {
+    if (w.hopes_for_in_place()) {
+      const auto iterations = static_cast<std::uint64_t>(n);
+      launching::enqueue(s, tm.on(), w.shape_in_place(iterations),
+                         launching::in_place_kernel<E, Body>{kernel.environment, body});
+      kernel.environment.strays.tried = true;
+    }
+  }
   if constexpr (E::loop.barriers)
     launching::enqueue_resident(s, tm.on(), w.shape(), kernel);
   else
@@ -261,7 +332,9 @@ loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const 
                           const loop_config& config = {}) {
   gputm::detail::check_iterations(n);
   if (n == 0) return {};
-  auto w = make_loop_workspace<Body>(s, tm, n, config);
+  loop_config alone = config;
+  alone.in_place = false;  // nobody comes after it who could use what it has found out
+  auto w = make_loop_workspace<Body>(s, tm, n, alone);
   speculate_async(s, tm, w, n, body);
   return w.collect(s, tm);
 }

@@ -482,6 +482,61 @@ TEST(loops, ranges_that_cannot_move_are_short) {
   EXPECT_EQ(ranges.shift, 10u);
 }
 
+template <unsigned N>
+struct words {
+  std::uint64_t w[N];
+};
+/// Iteration i adds to its own elements.
+template <class T>
+struct adds_to_its_own {
+  array<T> a;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(2 * i);
+    for (std::uint32_t j = k; j < k + 2; ++j) {
+      GPUTM_TRY(T v, it.load(a[j]));
+      v.w[0] += j;
+      GPUTM_TRY(it.store(a[j], v));
+    }
+    return commit;
+  }
+};
+/// How many iterations of the last of some loops were in place.
+template <class T>
+std::uint64_t last_in_place(const loop_config& c, std::uint32_t n) {
+  constexpr std::uint64_t loops = 4;
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  const adds_to_its_own<T> body{tm.allocate<T>(2 * n)};
+  auto w = make_loop_workspace<adds_to_its_own<T>>(s, tm, n, c);
+  loop_statistics last;
+  for (std::uint64_t k = 0; k < loops; ++k) {
+    speculate_async(s, tm, w, static_cast<int>(n), body);
+    last = w.collect(s, tm);
+    EXPECT_EQ(last.iterations, n);
+  }
+  const std::vector<T> result = tm.read(s, body.a);
+  for (std::uint32_t j = 0; j < 2 * n; ++j) EXPECT_EQ(result[j].w[0], loops * j);
+  return last.in_place;
+}
+
+TEST(loops, a_loop_like_those_before_it_is_in_place) {
+  loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 2, .threads = 8};
+  EXPECT_EQ(last_in_place<words<1>>(c, 500), 500u);
+  EXPECT_EQ(last_in_place<words<3>>(c, 500), 500u);
+  EXPECT_EQ(last_in_place<words<1>>(c, 1), 1u);
+  EXPECT_EQ(last_in_place<words<200>>(c, 1), 0u) << "lists of such elements are too large";
+  c.window = 100;
+  EXPECT_EQ(last_in_place<words<1>>(c, 500), 0u) << "it is not one window";
+  c.window = 0;
+  c.table_slots = 1 << 12;
+  EXPECT_EQ(last_in_place<words<1>>(c, 500), 0u) << "marks are hashed";
+  c.table_slots = 0;
+  c.in_place = false;
+  EXPECT_EQ(last_in_place<words<1>>(c, 500), 0u);
+}
+
 TEST(loops, doall_runs_loops_without_dependences) {
   device on = host_device();
   stream s{on};

@@ -176,15 +176,18 @@ template <class T>
 struct model {
   std::vector<T> a;
   std::vector<std::uint32_t> b;
+  bool over = false;  ///< the last run came to an iteration that ends the loop
 
   /// Returns how many iterations took effect.
   int run(int n, program<T> p) {
     p.a = array<T>(0, static_cast<std::uint32_t>(a.size()));
     p.b = array<std::uint32_t>(1, static_cast<std::uint32_t>(b.size()));
+    over = false;
     for (int i = 0; i < n; ++i) {
       model_access<T> it{a.data(), b.data()};
       if (p(it, i) == outcome::cancel) it.undo();
-      if (it.over) return i + 1;
+      over = it.over;
+      if (over) return i + 1;
     }
     return n;
   }
@@ -269,12 +272,19 @@ struct loop_shape {
 class script {
   buffer steps_, starts_;
 
+  static std::vector<std::vector<step>> steps_of(dice& d, const loop_shape& shape) {
+    std::vector<std::vector<step>> all;
+    for (int i = 0; i < shape.n; ++i) all.push_back(shape.steps_of_one(d, static_cast<std::uint32_t>(i)));
+    return all;
+  }
+
  public:
-  script(const stream& s, dice& d, const loop_shape& shape) {
+  script(const stream& s, dice& d, const loop_shape& shape) : script(s, steps_of(d, shape)) {}
+  script(const stream& s, const std::vector<std::vector<step>>& iterations) {
     std::vector<step> steps;
     std::vector<std::uint32_t> starts{0};
-    for (int i = 0; i < shape.n; ++i) {
-      for (const step& one : shape.steps_of_one(d, static_cast<std::uint32_t>(i))) steps.push_back(one);
+    for (const std::vector<step>& all : iterations) {
+      steps.insert(steps.end(), all.begin(), all.end());
       starts.push_back(static_cast<std::uint32_t>(steps.size()));
     }
     steps.push_back({});
@@ -307,10 +317,11 @@ class script {
   }
 };
 
-/// On the grid of the venue.
+/// On the grid of the venue. Loops in place do not show what windows do, so some venues have none.
 inline loop_config config_for(const venue& v, const capacity& room) {
   loop_config c;
   c.capacity = room;
+  c.in_place = (v.exploring() ? v.round / 6 : v.round) % 2 == 0;
   c.blocks = v.shape().blocks;
   c.threads = v.shape().threads;
   return c;

@@ -7,6 +7,7 @@
 #include "gputm/parts/element_ranges.hpp"
 #include "gputm/parts/grid_barrier.hpp"
 #include "gputm/parts/region.hpp"
+#include "gputm/parts/stray_list.hpp"
 #include "gputm/parts/writer_table.hpp"
 
 namespace gputm {
@@ -108,7 +109,7 @@ struct loop_findings {
 };
 
 struct alignas(128) loop_counters {
-  std::uint64_t iterations, rounds, checked, executed, forwarded, serial;
+  std::uint64_t iterations, rounds, checked, executed, forwarded, serial, in_place;
   std::uint64_t violations[violation_kinds];
 };
 
@@ -145,6 +146,8 @@ struct loop_state {
   std::uint32_t ran;           ///< in this window: runs of bodies
   std::uint32_t troubled;      ///< some positions have been in violation
   std::uint32_t failed;        ///< the first iteration of the window has reported an error
+  alignas(128) in_place_words in_place;
+  grid_barrier_words in_place_barrier;
   loop_counters counters;
 };
 

@@ -13,6 +13,7 @@ struct loop_traits {
   bool table = true;        ///< it marks elements in a table
   bool writers = false;     ///< a writer_table; else an owner_table
   bool logs = true;         ///< a log for each position of the window; else for one
+  bool in_place = false;    ///< run_in_place(environment, body) may be a whole loop; if not, run() undoes it
   bool timed = false;       ///< unless told otherwise, on GPUs, it weighs windows against the time of one thread
   /// Lanes that access much each have lines of their own, and those of all warps may be more than fit into the cache of
   /// a multiprocessor. So if an iteration has room for this many loads and stores, it gets few threads; 0: never.

@@ -30,6 +30,7 @@
 
 #include "gputm/parts/position_set.hpp"
 #include "gputm/speculation/deferred_access.hpp"
+#include "gputm/speculation/in_place_pass.hpp"
 #include "gputm/speculation/window_thread.hpp"
 
 namespace gputm::speculation {
@@ -537,6 +538,8 @@ class deferred_update : window_thread<Body> {
     if (w_.foreseen && simt::grid_thread_rank() == 0) plan_.end_whole(w_, barrier_.has_noted(after_pass));
     if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.offset);
     this->flush();
+    const bool smooth = w_.number == 1 && w_.wary == 0 && w_.commits == env_.limits.iterations;
+    if (env_.strays.learns && smooth) in_place_pass::learn(env_, barrier_);
   }
 };
 

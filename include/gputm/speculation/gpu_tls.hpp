@@ -22,17 +22,30 @@ struct gpu_tls_options {
   static constexpr bool eager_check = true;
   static constexpr bool forwarding = true;
   static constexpr bool repair = true;
+  static constexpr bool in_place = true;
 };
 
 template <class Options>
 struct basic_gpu_tls : engine_base {
   static constexpr algorithm_traits traits{};
   // without repair it is the paper's recovery, whose counters no clock should change
-  static constexpr loop_traits loop{.writers = true, .timed = Options::repair};
+  static constexpr loop_traits loop{.writers = true, .in_place = Options::in_place, .timed = Options::repair};
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
+    if constexpr (Options::in_place) {
+      if (env.strays.tried) {
+        in_place_pass::settle(env);
+        // all threads have the same answer. But behind a call a compiler does not know any more that they are together,
+        // and that what they load from one place is the same for a warp: windows would take up to 35 % longer
+        if (simt::sync_block_count(in_place_pass::is_over(env)) != 0) return;
+      }
+    }
     deferred_update<Options, parallel_commit, Body>(env, body).run();
+  }
+  template <class Body>
+  static GPUTM_INLINE void run_in_place(const loop_environment& env, const Body& body) {
+    in_place_pass::run(env, body);
   }
 };
 
@@ -40,17 +53,20 @@ struct gpu_tls : basic_gpu_tls<gpu_tls_options> {
   static constexpr const char* name = "gpu_tls";
 };
 
-// Ablations, each with one mechanism switched off.
+// Ablations, each with one mechanism switched off, and without passes in place, which would hide the difference.
+struct gpu_tls_ablation : gpu_tls_options {
+  static constexpr bool in_place = false;
+};
 
 /// No repair: a violation is recovered from in the next window only, as in the paper.
-struct gpu_tls_no_repair_options : gpu_tls_options {
+struct gpu_tls_no_repair_options : gpu_tls_ablation {
   static constexpr bool repair = false;
 };
 struct gpu_tls_no_repair : basic_gpu_tls<gpu_tls_no_repair_options> {
   static constexpr const char* name = "gpu_tls_no_repair";
 };
 /// No values are forwarded in a window's first pass.
-struct gpu_tls_no_forwarding_options : gpu_tls_options {
+struct gpu_tls_no_forwarding_options : gpu_tls_ablation {
   static constexpr bool forwarding = false;
 };
 struct gpu_tls_no_forwarding : basic_gpu_tls<gpu_tls_no_forwarding_options> {

@@ -13,6 +13,7 @@
 #include "gputm/parts/loop_log.hpp"
 #include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
+#include "gputm/parts/stray_list.hpp"
 #include "gputm/parts/table_space.hpp"
 
 namespace gputm::speculation {
@@ -216,6 +217,7 @@ struct loop_environment {
   parts::element_ranges ranges;
   parts::loop_limits limits;
   words_to_clear next;
+  parts::stray_list strays;
 };
 
 }  // namespace gputm::speculation

@@ -1,0 +1,241 @@
+// Floor 3: a loop that is like those before it, run in place: a kernel of its own, before that of windows. Each
+// iteration stores to its own elements (owned_rows) at once, and keeps what was there; no grid-wide barrier, no commit.
+//
+//   pass      all iterations: own elements in place; the few other stores, strays, are deferred and marked; reads of
+//             elements to which strays are expected are noted
+//   settle    the next kernel: has anybody read what a lower stray writes?  If not, strays are written back, for each
+//             element its last one. If anything is not as expected, all that was stored is put back, and windows begin
+//   learn     at the end of a loop of one window: do iterations store to rows of neighbours, one after another's?
+//
+// Why the result is the sequential loop's, if the pass counts. An element that an iteration owns: nobody else reads it,
+// and nobody else stores to it but higher iterations, whose strays come after all that is in place. So its owner reads
+// what was there before the loop, or what it has stored itself, and who stores last prevails. Any other element: all
+// stores to it are strays, which are expected there, or the pass comes to nothing. Nobody sees them but who has stored
+// them, and who else reads such an element has noted it, and is checked.
+//
+// Nothing of that depends on what loops before have told: all threads go by the same rows, ranges and expectations, so
+// wrong ones cost time only.
+#pragma once
+
+#include "gputm/parts/grid_barrier.hpp"
+#include "gputm/speculation/in_place_access.hpp"
+
+namespace gputm::speculation {
+
+class in_place_pass {
+  using order = simt::order;
+  static GPUTM_INLINE void put(std::uint32_t& word, std::uint32_t v) { simt::plain_store(word, v); }
+  static GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
+    simt::atomic(counter).fetch_add(n, order::relaxed);
+  }
+  /// The tag of the next pass; 0: there is none.
+  static GPUTM_INLINE std::uint32_t next_tag(const loop_environment& env) {
+    const parts::loop_past& past = *env.table.past;
+    const std::uint32_t last = simt::plain_load(past.tag);
+    const bool may = (simt::plain_load(env.strays.past->ready) != 0) & (simt::plain_load(past.calm) != 0);
+    return may && last + 3 <= env.limits.tags && env.limits.iterations <= env.logs.window ? last + 2 : 0;
+  }
+
+ public:
+  /// Each iteration once.
+  template <class Body>
+  static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
+    const std::uint32_t tag = next_tag(env);
+    if (tag == 0) return;
+    parts::in_place_words& now = env.state->in_place;
+    if (simt::grid_thread_rank() == 0) put(now.tag, tag);
+    const in_place_window w = in_place_window::of(env, tag);
+    iteration_trouble trouble;
+    std::uint32_t p = simt::grid_thread_rank(), failed = 0;
+    bool has_turn = p < w.iterations;
+    simt::in_step lanes(has_turn);
+    GPUTM_NO_UNROLL
+    while (has_turn) {
+      in_place_access a(env, w, p);
+      iteration<in_place_access> it(a, env.regions, env.limits.operations, trouble);
+      const attempt_end how = it.run(body, p);
+      const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
+      a.leave(cancelled);
+      failed |= (how != attempt_end::commit && !cancelled) || it.last() || a.exceeds();
+      p += simt::grid_threads();
+      has_turn = lanes.next(p < w.iterations);
+    }
+    // relaxed: the next kernel reads it
+    if (failed != 0) simt::atomic(now.trouble).store(1, order::relaxed);
+  }
+
+  /// All threads of the grid call it, in the kernel behind the pass. Unless is_over(), nothing is left of it then.
+  static GPUTM_NOINLINE void settle(const loop_environment& env) {
+    const parts::in_place_words& now = env.state->in_place;
+    const std::uint32_t tag = simt::plain_load(now.tag), trouble = simt::plain_load(now.trouble);
+    const std::uint32_t strays = simt::plain_load(now.any_strays);
+    if (tag == 0) return;
+    // mostly there are none, and then little code runs, which multiprocessors have to fetch first
+    const bool smooth = trouble == 0 && strays == 0;
+    if ((smooth || settle_strays(env, tag, trouble != 0)) && simt::grid_thread_rank() == 0) note(env, tag);
+  }
+  /// Whether the pass was all of the loop.
+  static GPUTM_INLINE bool is_over(const loop_environment& env) {
+    const parts::in_place_words& now = env.state->in_place;
+    return (simt::plain_load(now.tag) != 0) & (simt::plain_load(now.trouble) == 0) & (simt::plain_load(now.stale) == 0);
+  }
+  /// All threads of the grid call it, at the end of a loop of one window that has gone smoothly.
+  static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier) {
+    parts::in_place_past& past = *env.strays.past;
+    const std::uint32_t attempts = simt::plain_load(past.attempts);
+    if (simt::plain_load(past.ready) != 0 || attempts == past.most_attempts) return;  // the host does not know yet
+    const std::uint32_t sample = static_cast<std::uint32_t>(env.limits.iterations / (attempts + 2));
+    if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, sample);
+    barrier.wait();
+    compare(env, env.strays.rows());
+    barrier.wait([&env] { decide(env); });
+  }
+
+ private:
+  /// Whether the pass counts.
+  static GPUTM_NOINLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, bool failed) {
+    parts::grid_barrier barrier(env.state->in_place_barrier);  // that of windows has not begun yet
+    parts::in_place_words& now = env.state->in_place;
+    const parts::writer_table table(env.table, tag);
+    if (!failed && simt::plain_load(now.any_reads) != 0) {
+      // relaxed: read behind the barrier
+      if (any_stale(env, table)) simt::atomic(now.stale).store(1, order::relaxed);
+      barrier.wait();
+      failed = simt::plain_load(now.stale) != 0;
+    }
+    if (failed) {
+      undo(env, tag);
+      barrier.wait([&env, tag] { give_up(env, tag); });
+    } else {
+      write_back(env, table);
+    }
+    return !failed;
+  }
+  /// Calls use(shard, i) for this thread's share of all i below number(shard).
+  template <class Number, class Use>
+  static GPUTM_INLINE void for_each(const Number& number, const Use& use) {
+    constexpr std::uint32_t shards = parts::in_place_words::shards;
+    const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
+    const std::uint32_t stripes = threads < shards ? 1 : threads / shards;
+    if (rank / shards >= stripes) return;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t shard = rank % shards; shard < shards; shard += threads < shards ? threads : shards)
+      for (std::uint32_t i = rank / shards, n = number(shard); i < n; i += stripes) use(shard, i);
+  }
+  static GPUTM_INLINE bool any_stale(const loop_environment& env, const parts::writer_table& table) {
+    bool stale = false;
+    const parts::stray_list& list = env.strays;
+    const auto number = [&env](std::uint32_t shard) { return simt::plain_load(env.state->in_place.of[shard].reads); };
+    for_each(number, [&](std::uint32_t shard, std::uint32_t i) {
+      const std::uint32_t k = list.entry(shard, i);
+      const std::uint64_t key[] = {simt::plain_load(list.read_key[k])};
+      std::uint32_t word[1];
+      table.fetch_first(key, 1, word);
+      stale |= table.first_of(word[0]) < simt::plain_load(list.read_position[k]);
+    });
+    return stale;
+  }
+  static GPUTM_INLINE void undo(const loop_environment& env, std::uint32_t tag) {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads())
+      in_place_access::put_back(env, p, in_place_access::saved_by(env, tag, p));
+  }
+  static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
+    parts::in_place_past& past = *env.strays.past;
+    put(past.ready, 0);
+    put(env.table.past->tag, tag);
+    const bool again = simt::plain_load(past.attempts) != past.most_attempts;
+    env.strays.tell_host(again ? parts::in_place_hope::unknown : parts::in_place_hope::none);
+    count(env.state->counters.rounds, 1);
+    count(env.state->counters.executed, env.limits.iterations);
+  }
+  static GPUTM_INLINE void write_back(const loop_environment& env, const parts::writer_table& table) {
+    parts::latest_region array(env.regions);
+    const auto number = [&env](std::uint32_t shard) { return simt::plain_load(env.state->in_place.of[shard].strays); };
+    for_each(number, [&](std::uint32_t shard, std::uint32_t i) {
+      const std::uint32_t k = env.strays.entry(shard, i);
+      const parts::loop_log log(env.strays.log, k);
+      const std::uint64_t key[] = {log.write_key(0)}, value = log.first_word(0);
+      bool last[1];
+      table.are_last_writers(key, 1, simt::plain_load(env.strays.position[k]), false, last);
+      if (last[0]) log.write_back(array, 0, key[0], value);
+    });
+  }
+  static GPUTM_INLINE void note(const loop_environment& env, std::uint32_t tag) {
+    const std::uint64_t n = env.limits.iterations;
+    put(env.table.past->tag, tag);
+    count(env.state->counters.rounds, 1);
+    count(env.state->counters.iterations, n);
+    count(env.state->counters.executed, n);
+    count(env.state->counters.in_place, n);
+    simt::progress();
+  }
+
+  /// Takes what iteration `i` has stored to for its own: neighbours, as many and at the same indices in each array.
+  static GPUTM_INLINE void propose(const loop_environment& env, std::uint32_t i) {
+    const parts::loop_log log(env.logs, i);
+    const std::uint32_t n = log.write_count();
+    std::uint32_t arrays = 0, lowest = ~0u, highest = 0;
+    for (std::uint32_t k = 0; k < n; ++k) {
+      const std::uint64_t key = parts::loop_log::element(log.write_key(k));
+      const std::uint32_t index = parts::index_of(key);
+      arrays |= 1u << parts::region_of(key);
+      lowest = index < lowest ? index : lowest;
+      highest = index > highest ? index : highest;
+    }
+    parts::owned_rows rows{arrays, 0, highest - lowest + 1};
+    rows.begin = lowest - i * rows.width;
+    const std::uint64_t all = std::uint64_t{rows.width} * simt::count(arrays);
+    if (n == 0 || all != n || n > rows.most) rows = {};
+    parts::in_place_past& past = *env.strays.past;
+    put(past.arrays, rows.arrays);
+    put(past.begin, rows.begin);
+    put(past.width, rows.width);
+    put(past.owned, 0);
+    put(past.astray, 0);
+  }
+  /// Counts what this thread's iterations have stored to their own elements, and to others', which are expected then.
+  static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows) {
+    if (rows.arrays == 0) return;
+    const auto n = static_cast<std::uint32_t>(env.limits.iterations);
+    std::uint64_t owned = 0, astray = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < n; p += simt::grid_threads()) {
+      const parts::loop_log log(env.logs, p);
+      const std::uint32_t writes = log.write_count();
+      for (std::uint32_t k = 0; k < writes; ++k) {
+        const std::uint64_t key = parts::loop_log::element(log.write_key(k));
+        const std::uint32_t region = parts::region_of(key), index = parts::index_of(key);
+        const bool has_owner = rows.has(region, index, n);
+        const bool own = has_owner && rows.owner(index) == p;
+        owned += own;
+        astray += !own;
+        if (!has_owner) env.strays.expect(env.table.first[region] + index);
+      }
+    }
+    // relaxed: read behind the barrier
+    owned = simt::reduce_add(simt::full_mask, owned);
+    astray = simt::reduce_add(simt::full_mask, astray);
+    if (simt::lane() != 0) return;
+    const auto add = [](std::uint32_t& word, std::uint64_t value) {
+      if (value != 0) simt::atomic(word).fetch_add(static_cast<std::uint32_t>(value), order::relaxed);
+    };
+    add(env.strays.past->owned, owned);
+    add(env.strays.past->astray, astray);
+  }
+  /// Few enough strays are no reason against it.
+  static GPUTM_INLINE void decide(const loop_environment& env) {
+    parts::in_place_past& past = *env.strays.past;
+    const std::uint64_t owned = simt::plain_load(past.owned), astray = simt::plain_load(past.astray);
+    const bool ready = owned != 0 && 8 * astray <= owned && 2 * astray <= env.strays.capacity();
+    const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
+    put(past.attempts, attempts);
+    put(past.ready, ready);
+    if (ready)
+      env.strays.tell_host(parts::in_place_hope::ready);
+    else if (attempts == past.most_attempts)
+      env.strays.tell_host(parts::in_place_hope::none);
+  }
+};
+
+}  // namespace gputm::speculation

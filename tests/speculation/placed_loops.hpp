@@ -1,0 +1,178 @@
+// A property of loop engines: loops whose iterations store to rows of their own, and now and then elsewhere, again and
+// again in one workspace; until one of them does something else.
+#pragma once
+
+#include "speculation/programs.hpp"
+
+namespace gputm::conformance {
+
+/// Makes such loops. Iteration i reads a row of the lower half of array a, and stores to a row of the upper half; in a
+/// loop with `both` to the same elements of array b, too.
+class placed_loop {
+  dice& d_;
+  const std::uint32_t n_, row_;
+  const bool both_;
+  const std::uint32_t spot_;  // an iteration: strays often go to what it reads first
+
+  std::uint32_t half() const { return row_ * (n_ + 1); }
+  std::uint32_t own(std::uint32_t i) const { return half() + row_ * i; }
+  std::uint32_t within() { return d_.below(row_); }
+
+ public:
+  using iterations = std::vector<std::vector<step>>;
+
+  placed_loop(dice& d, std::uint32_t n, std::uint32_t row, bool both)
+      : d_(d), n_(n), row_(row), both_(both), spot_(d.below((n + 1) / 2)) {}
+  std::uint32_t elements() const { return 2 * half(); }
+  std::uint32_t others() const { return both_ ? elements() : 8; }
+  std::uint32_t most_writes() const { return row_ * (both_ ? 2 : 1); }
+
+  std::vector<step> usual(std::uint32_t i) {
+    std::vector<step> all;
+    const bool in_turn = d_.below(2) == 0;
+    for (std::uint32_t k = 0; k < row_; ++k) {
+      all.push_back({act::load, row_ * i + k});
+      if (in_turn) all.push_back({act::store, own(i) + k});
+    }
+    for (std::uint32_t k = 0; k < row_ && !in_turn; ++k) all.push_back({act::store, own(i) + k});
+    for (std::uint32_t k = 0; k < row_ && both_; ++k) all.push_back({act::store_other, own(i) + k});
+    return all;
+  }
+  /// Iteration `i` stores to another element in place of the last one of its own: to one that iterations below it have
+  /// stored to, or to one that they have read; and perhaps it reads that again.
+  void stray(std::vector<step>& all, std::uint32_t i) {
+    if (i <= spot_) return;
+    const std::uint32_t j = d_.below(4) == 0 ? d_.below(i) : spot_, first = d_.below(4) == 0 ? own(j) : row_ * j;
+    const std::uint32_t there = first + (d_.below(2) == 0 ? within() : 0);
+    std::erase_if(all, [&](const step& s) { return s.what == act::store && s.index == own(i) + row_ - 1; });
+    if (d_.below(2) == 0 && there < half()) all.insert(all.begin(), {act::load, there});
+    all.insert(all.begin(), {act::store, there});
+  }
+  /// One that loops in place can have among others.
+  std::vector<step> unusual(std::uint32_t i) {
+    std::vector<step> all = usual(i);
+    switch (d_.below(10)) {
+      case 0: all.push_back({act::load, own(i) + within()}); break;            // what it has stored
+      case 1: all.insert(all.begin(), {act::load, own(i) + within()}); break;  // or is going to store
+      case 2: all.push_back({act::store, own(i) + within()}); break;           // it stores to it twice
+      case 3: all.push_back({act::cancel_if, 1}); break;
+      case 4: all.resize(d_.below(static_cast<std::uint32_t>(all.size()) + 1)); break;
+      default: stray(all, i);
+    }
+    return all;
+  }
+  /// A loop that can run in place, once that is known, unless strays are too many.
+  iterations loop() {
+    iterations all;
+    const std::uint32_t rare = 2 + d_.below(40);
+    for (std::uint32_t i = 0; i < n_; ++i)  // one in the middle is taken for a pattern
+      all.push_back(i != n_ / 2 && d_.below(rare) == 0 ? unusual(i) : usual(i));
+    return all;
+  }
+  /// Whether strays are few enough for certain.
+  bool is_placed(const iterations& all) const {
+    std::uint32_t owned = 0, strays = 0;
+    for (std::uint32_t i = 0; i < n_; ++i) {
+      if (std::any_of(all[i].begin(), all[i].end(), [](const step& s) { return s.what == act::cancel_if; })) continue;
+      for (std::uint32_t k = 0; k < row_; ++k)
+        owned += std::any_of(all[i].begin(), all[i].end(),
+                             [&](const step& s) { return s.what == act::store && s.index == own(i) + k; });
+      for (const step& s : all[i]) strays += s.what == act::store && s.index - own(i) >= row_;
+    }
+    return owned > 16 * strays;
+  }
+  /// What such loops are not expected to do.
+  void surprise(iterations& all) {
+    const std::uint32_t i = d_.below(n_), j = d_.below(n_);
+    std::vector<step>& one = all[i];
+    const auto somewhere = [&] { return one.begin() + d_.below(static_cast<std::uint32_t>(one.size()) + 1); };
+    switch (d_.below(14)) {
+      case 0: one.insert(one.begin(), {act::load, own(j) + within()}); break;  // reads another one's
+      case 1: one.insert(one.begin(), {act::load, row_ * j}); break;
+      case 2: one.insert(somewhere(), {act::break_if, 1}); break;
+      case 3: one.push_back({act::cancel_if, 1}); break;
+      case 4:
+        one = {{act::store, own(j) + within()}};  // stores to another one's, perhaps above it
+        break;
+      case 5: one = {{act::store, row_ * j + within()}}; break;
+      case 6: one = {{act::store_other, d_.below(others())}}; break;
+      case 7: one = {{act::store, row_ * j + within()}, {act::cancel_if, 1}}; break;
+      case 8: one = {{act::load_several, row_ * j, 1 + d_.below(20)}, {act::store_there, 0}}; break;
+      case 9: one.insert(somewhere(), {act::load_other, d_.below(others())}); break;
+      default: one.insert(one.begin(), {act::load, row_ * spot_});  // reads where strays go
+    }
+  }
+  enum class fault : std::uint8_t { none, astray, too_long };
+  /// Iteration `i` reads where there is nothing, or stores to more elements than it may: to some more than all its own,
+  /// often to one to which another iteration stores in `usual`.
+  void add(iterations& all, std::uint32_t i, fault what, const iterations& usual) {
+    if (what == fault::astray) all[i].insert(all[i].begin(), {act::load, elements()});
+    if (what != fault::too_long) return;
+    std::uint32_t there = d_.below(half());
+    for (const std::vector<step>& one : usual)
+      for (const step& s : one)
+        if (s.what == act::store && s.index < half()) there = s.index;
+    all[i] = this->usual(i);
+    all[i].push_back({act::store, there});
+  }
+};
+
+template <class E>
+void loops_in_place_equal_the_sequential_loops(const venue& v) {
+  using value = std::uint64_t;
+  dice d(v.seed * 15485863 + v.round);
+  const std::uint32_t n = v.pick(2 + d.below(14), 1 + d.below(600), 1 + d.below(60'000)), row = 1 + d.below(5);
+  placed_loop loops(d, n, row, d.below(3) == 0);
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto a = tm.template allocate<value>(loops.elements());
+  const auto b = tm.template allocate<std::uint32_t>(loops.others());
+  loop_config c = config_for(v, {.reads = 2 * row + 21, .writes = loops.most_writes()});
+  c.in_place = true;
+  static constexpr std::uint32_t tags[] = {1023, 1023, 1023, 3, 5, 8};
+  c.tags = tags[d.below(std::size(tags))];
+  auto w = make_loop_workspace<program<value>>(s, tm, n, c);
+  model<value> expected{std::vector<value>(loops.elements()), std::vector<std::uint32_t>(loops.others(), 7)};
+  for (value& x : expected.a) x = d.next();
+  tm.write(s, a, expected.a);
+  tm.write(s, b, expected.b);
+  const placed_loop::iterations usual = loops.loop();
+  placed_loop::iterations now = usual;
+  const std::uint32_t quiet_turns = d.below(4) == 0 ? 0 : 5, turns = quiet_turns + v.pick(3u, 8u, 8u);
+  // what is known of short loops does not hold for long ones
+  const std::uint32_t shorter = d.below(4) == 0 ? 1 + d.below(n) : n;
+  for (std::uint32_t turn = 0; turn < turns; ++turn) {
+    const bool surprises = turn >= quiet_turns && d.below(2) == 0;
+    const std::uint32_t length = turn < quiet_turns ? shorter : n;
+    if (surprises && d.below(2) == 0) now = usual;
+    for (std::uint32_t k = surprises ? 1 + d.below(2) : 0; k > 0; --k) loops.surprise(now);
+    using fault = placed_loop::fault;
+    const fault what = !surprises || d.below(3) != 0 ? fault::none : d.below(2) == 0 ? fault::astray : fault::too_long;
+    const std::uint32_t at = what == fault::none ? length : d.below(n);
+    placed_loop::iterations run = now;
+    loops.add(run, at, what, usual);
+    const script steps(s, run);
+    speculate_async(s, tm, w, static_cast<int>(length), steps.over(a, b));
+    loop_statistics done;
+    fault found = fault::none;
+    try {
+      done = w.collect(s, tm);
+    } catch (const index_out_of_range&) {
+      found = fault::astray;
+    } catch (const capacity_exceeded&) {
+      found = fault::too_long;
+    }
+    const auto on_host = steps.template host<value>(s);
+    const int ran = expected.run(static_cast<int>(at), on_host.over());
+    require(found == (expected.over ? fault::none : what), "an error differs from the sequential loops'");
+    if (found == fault::none)
+      require_equal(done.iterations, static_cast<std::uint64_t>(ran), "iterations that took effect");
+    require(tm.read(s, a) == expected.a && tm.read(s, b) == expected.b, "an array differs from the sequential loops'");
+    if (E::loop.in_place && turn + 1 == quiet_turns && c.tags == 1023 && length == n && loops.is_placed(usual)) {
+      require_equal(done.in_place, n, "iterations in place of a loop that is like those before");
+      require_equal(done.executed, n, "runs of the body in place");
+    }
+  }
+}
+
+}  // namespace gputm::conformance
