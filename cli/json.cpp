@@ -56,6 +56,7 @@ void add_loop(json& o, const workloads::measurement& m) {
   o["rounds"] = f.counters.rounds;
   o["re_executed"] = f.counters.re_executed();
   o["serial"] = f.counters.serial;
+  o["in_place"] = f.counters.in_place;
   o["forwarded"] = f.counters.forwarded;
   o["violations"] = violations;
   o["identical_to_sequential"] = f.identical ? json(*f.identical) : json(nullptr);

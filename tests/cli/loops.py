@@ -43,7 +43,7 @@ class Listed(program.Case):
 
 class Runs(program.Case):
     def check_shape(self, run):
-        for key in ["iterations", "rounds", "re_executed", "serial", "forwarded"]:
+        for key in ["iterations", "rounds", "re_executed", "serial", "in_place", "forwarded"]:
             self.assertIsInstance(run[key], int, key)
             self.assertGreaterEqual(run[key], 0, key)
         for key in ["seconds", "seconds_sequential", "speedup"]:
@@ -126,6 +126,15 @@ class Runs(program.Case):
         self.assertGreaterEqual(runs[0]["rounds"], 10)
         self.assertEqual(len({r["seconds_sequential"] for r in runs[:3]}), 1)  # one CPU loop for all of them
 
+    def test_a_loop_behind_others_like_it(self):
+        for dependence in ["none", "war", "waw"]:
+            alone, later = self.runs("loop", "--algorithm", "gpu_tls", "--iterations", "1000", "--dependence", dependence,
+                                     "--earlier-loops", "0,3")
+            self.assertEqual([alone["in_place"], later["in_place"]], [0, 1000])
+            self.assertTrue(alone["identical_to_sequential"] and later["identical_to_sequential"])
+        later = self.runs("loop", "--algorithm", "gpu_tls", "--iterations", "1000", "--dependence", "raw", "--earlier-loops", "3")
+        self.assertTrue(later[0]["identical_to_sequential"])
+
     def test_the_table(self):
         out = self.succeeds("bench", "loop", *HOST, "--algorithm", "gpu_tls,doall", "--iterations", "500,1000",
                             "--repeat", "3")
@@ -158,6 +167,7 @@ class Refusals(program.Case):
         self.refuses("bench", "loop", "--writes", "0", *HOST, says="--writes")
         self.refuses("bench", "loop", "--reads", "4097", *HOST, says="--reads 4096")
         self.refuses("bench", "loop", "--window", "0", *HOST, says="--window")
+        self.refuses("bench", "loop", "--earlier-loops", "1001", *HOST, says="--earlier-loops 1000")
 
     def test_words(self):
         for value in ["frobnicate", "", "RAW", "raw,", "none,all", "1"]:

@@ -17,6 +17,7 @@ namespace gputm::workloads {
 struct loop_options {
   std::uint32_t blocks = 0, threads = 0;  ///< 0: gputm chooses
   std::uint32_t window = 0;               ///< iterations under speculation at a time; 0: gputm chooses
+  std::uint32_t earlier_loops = 0;        ///< that the workspace has run before, on the same data
   bool compare = true;                    ///< with the sequential loop; not for a warm-up
 };
 
@@ -137,6 +138,11 @@ class loop_workload {
     const array_bytes before = place.results();
     speculate_async(s, tm, w, std::min(p.iterations, warm_up), body);
     place.restore(before);
+    for (std::uint32_t k = 0; k < o_.earlier_loops; ++k) {
+      speculate_async(s, tm, w, p.iterations, body);
+      w.collect(s, tm);
+      place.restore(before);
+    }
     m.seconds = seconds_on(s, [&] { speculate_async(s, tm, w, p.iterations, body); });
     loop_figures f;
     f.counters = w.collect(s, tm);
