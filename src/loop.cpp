@@ -127,7 +127,7 @@ void plan_strays(loop_sizes& s, const capacity& c, bool host) {
   if (!host && accesses >= many_accesses)
     s.threads_in_place = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, accesses_at_once / accesses));
   s.strays_bytes = s.expected_at + ceiling(s.table.first[max_regions], 32) * sizeof(std::uint32_t);
-  constexpr std::uint64_t little = 1u << 20;  // bytes
+  constexpr std::uint64_t little = 1u << 20;                                   // bytes
   if (s.expected_at > std::max(little, s.log_bytes / 2)) s.strays.window = 0;  // few iterations of large elements
 }
 

@@ -107,6 +107,7 @@ class loop_workspace {
   static constexpr std::size_t line = 128, control_at = (sizeof(parts::loop_state) + line - 1) / line * line;
   static constexpr std::size_t copy_bytes = (control_at + sizeof(parts::control) + line - 1) / line * line;
   unsigned copy_ = 0;
+  std::uint64_t last_iterations_ = 0;  ///< of the loop before
   bool other_is_clear_ = true, recorded_ = false;
 
   std::byte* copy(unsigned which) const { return words_.template as<std::byte>() + which * copy_bytes; }
@@ -135,15 +136,17 @@ class loop_workspace {
     if (sizes_.strays.window == 0) return;
     strays_ = buffer(device_, sizes_.strays_bytes);
     hope_ = buffer::visible(device_, sizeof(std::uint32_t));
-    *hope_.template as<std::uint32_t>() = static_cast<std::uint32_t>(parts::in_place_hope::unknown);
+    *hope_.template as<std::uint32_t>() = parts::in_place_hope::unknown;
   }
-  /// What the host knows of that, perhaps not the latest.
-  parts::in_place_hope hope() const {
+  /// in_place_hope, perhaps not the latest.
+  std::uint32_t hope() const {
     if (strays_.size() == 0) return parts::in_place_hope::none;
-    const std::atomic_ref<std::uint32_t> word(*hope_.template as<std::uint32_t>());
-    return static_cast<parts::in_place_hope>(word.load(std::memory_order_relaxed));
+    // relaxed: a hint
+    return std::atomic_ref(*hope_.template as<std::uint32_t>()).load(std::memory_order_relaxed);
   }
-  parts::stray_list strays() const {
+  /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet: what that takes had better
+  /// not be for one loop alone.
+  parts::stray_list strays(std::uint64_t n) const {
     parts::stray_list list;
     if (strays_.size() == 0) return list;
     std::byte* const base = strays_.template as<std::byte>();
@@ -156,7 +159,7 @@ class loop_workspace {
     list.past = reinterpret_cast<parts::in_place_past*>(base + sizes_.past_at);
     list.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
     list.hope = hope_.template as<std::uint32_t>();
-    list.learns = hope() == parts::in_place_hope::unknown;
+    list.learns = n == last_iterations_ && n > hope();
     return list;
   }
 
@@ -197,8 +200,11 @@ class loop_workspace {
       device_->fill_zero(s.handle(), copy(copy_), changed);
     }
   }
-  /// A loop of environment() is under way.
-  void note_loop() { other_is_clear_ = true; }
+  /// A loop of environment(), of `n` iterations, is under way.
+  void note_loop(std::uint64_t n) {
+    other_is_clear_ = true;
+    last_iterations_ = n;
+  }
   /// What the kernel of a loop of `n` iterations needs. Throws invalid_argument for another memory, and if this one has
   /// got more arrays.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n) const {
@@ -207,10 +213,13 @@ class loop_workspace {
     limits.iterations = n;
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
-    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next, strays()};
+    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next, strays(n)};
   }
   /// Whether the next loop had better be run in place at first; if that turns out wrong, only time is lost.
-  bool hopes_for_in_place() const { return hope() == parts::in_place_hope::ready; }
+  bool hopes_for_in_place(std::uint64_t n) const {
+    const std::uint32_t known = hope();
+    return known != parts::in_place_hope::none && n <= known;
+  }
   /// The shape of that pass: a thread for each iteration, none of which waits for another; or fewer where an iteration
   /// accesses many elements.
   launch_shape shape_in_place(std::uint64_t n) const {
@@ -292,8 +301,8 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   if (n == 0) return;
   launching::loop_kernel<E, Body> kernel{w.environment(tm, static_cast<std::uint64_t>(n)), body};
   if constexpr (E::loop.in_place) {
-    if (w.hopes_for_in_place()) {
-      const auto iterations = static_cast<std::uint64_t>(n);
+    const auto iterations = static_cast<std::uint64_t>(n);
+    if (w.hopes_for_in_place(iterations)) {
       launching::enqueue(s, tm.on(), w.shape_in_place(iterations),
                          launching::in_place_kernel<E, Body>{kernel.environment, body});
       kernel.environment.strays.tried = true;
@@ -303,7 +312,7 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
     launching::enqueue_resident(s, tm.on(), w.shape(), kernel);
   else
     launching::enqueue(s, tm.on(), w.shape(), kernel);
-  w.note_loop();
+  w.note_loop(static_cast<std::uint64_t>(n));
 }
 
 /// Runs the loop and waits. The result is that of

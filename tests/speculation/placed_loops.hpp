@@ -83,7 +83,9 @@ class placed_loop {
   }
   /// What such loops are not expected to do.
   void surprise(iterations& all) {
-    const std::uint32_t i = d_.below(n_), j = d_.below(n_);
+    std::uint32_t i = d_.below(n_);
+    if (d_.below(2) == 0) i = n_ - 1 - i / 2;  // behind most strays
+    const std::uint32_t j = d_.below(n_);
     std::vector<step>& one = all[i];
     const auto somewhere = [&] { return one.begin() + d_.below(static_cast<std::uint32_t>(one.size()) + 1); };
     switch (d_.below(14)) {
@@ -143,12 +145,12 @@ void loops_in_place_equal_the_sequential_loops(const venue& v) {
   const std::uint32_t shorter = d.below(4) == 0 ? 1 + d.below(n) : n;
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
     const bool surprises = turn >= quiet_turns && d.below(2) == 0;
-    const std::uint32_t length = turn < quiet_turns ? shorter : n;
+    const std::uint32_t length = turn < quiet_turns ? shorter : d.below(4) == 0 ? 1 + d.below(n) : n;
     if (surprises && d.below(2) == 0) now = usual;
     for (std::uint32_t k = surprises ? 1 + d.below(2) : 0; k > 0; --k) loops.surprise(now);
     using fault = placed_loop::fault;
     const fault what = !surprises || d.below(3) != 0 ? fault::none : d.below(2) == 0 ? fault::astray : fault::too_long;
-    const std::uint32_t at = what == fault::none ? length : d.below(n);
+    const std::uint32_t at = what == fault::none ? length : d.below(length);
     placed_loop::iterations run = now;
     loops.add(run, at, what, usual);
     const script steps(s, run);

@@ -11,7 +11,7 @@ namespace gputm::parts {
 
 /// What loops of a workspace have found out for those after them. All zero before the first one.
 struct in_place_past {
-  std::uint32_t ready;                 ///< the next loop may store in place
+  std::uint32_t ready;                 ///< loops of so many iterations, or fewer, may store in place
   std::uint32_t attempts;              ///< at finding out
   std::uint32_t arrays, begin, width;  ///< owned_rows
   std::uint32_t owned, astray;         ///< stores of a loop to its iterations' own elements, and elsewhere
@@ -32,8 +32,11 @@ struct in_place_words {
   } of[shards];
 };
 
-/// What a host knows of that: it reads the word while kernels run, and takes it for a hint.
-enum class in_place_hope : std::uint32_t { unknown, ready, none };
+/// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no
+/// loop will; else in_place_past::ready.
+struct in_place_hope {
+  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu;
+};
 
 /// Trivially copyable; lives in the kernel's parameters. Strays are stores to elements that the iteration does not own.
 /// Their list is a log with a column for each, and one entry in that. Beside it there is a list of reads of elements to
@@ -76,8 +79,8 @@ struct stray_list {
   GPUTM_INLINE owned_rows rows() const {
     return {simt::plain_load(past->arrays), simt::plain_load(past->begin), simt::plain_load(past->width)};
   }
-  GPUTM_INLINE void tell_host(in_place_hope h) const {
-    simt::atomic<simt::scope::system>(*hope).store(static_cast<std::uint32_t>(h), simt::order::relaxed);  // a hint
+  GPUTM_INLINE void tell_host(std::uint32_t h) const {
+    simt::atomic<simt::scope::system>(*hope).store(h, simt::order::relaxed);  // a hint
   }
 };
 

@@ -32,8 +32,8 @@ class in_place_pass {
   static GPUTM_INLINE std::uint32_t next_tag(const loop_environment& env) {
     const parts::loop_past& past = *env.table.past;
     const std::uint32_t last = simt::plain_load(past.tag);
-    const bool may = (simt::plain_load(env.strays.past->ready) != 0) & (simt::plain_load(past.calm) != 0);
-    return may && last + 3 <= env.limits.tags && env.limits.iterations <= env.logs.window ? last + 2 : 0;
+    const std::uint32_t ready = simt::plain_load(env.strays.past->ready), calm = simt::plain_load(past.calm);
+    return env.limits.iterations <= ready && calm != 0 && last + 3 <= env.limits.tags ? last + 2 : 0;
   }
 
  public:
@@ -83,7 +83,8 @@ class in_place_pass {
   static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier) {
     parts::in_place_past& past = *env.strays.past;
     const std::uint32_t attempts = simt::plain_load(past.attempts);
-    if (simt::plain_load(past.ready) != 0 || attempts == past.most_attempts) return;  // the host does not know yet
+    // the host need not know yet
+    if (env.limits.iterations <= simt::plain_load(past.ready) || attempts == past.most_attempts) return;
     const std::uint32_t sample = static_cast<std::uint32_t>(env.limits.iterations / (attempts + 2));
     if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, sample);
     barrier.wait();
@@ -230,11 +231,9 @@ class in_place_pass {
     const bool ready = owned != 0 && 8 * astray <= owned && 2 * astray <= env.strays.capacity();
     const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
     put(past.attempts, attempts);
-    put(past.ready, ready);
-    if (ready)
-      env.strays.tell_host(parts::in_place_hope::ready);
-    else if (attempts == past.most_attempts)
-      env.strays.tell_host(parts::in_place_hope::none);
+    const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;
+    put(past.ready, known);
+    env.strays.tell_host(!ready && attempts == past.most_attempts ? parts::in_place_hope::none : known);
   }
 };
 
