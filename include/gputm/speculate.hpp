@@ -52,7 +52,7 @@ struct loop_statistics {
   std::uint64_t checked = 0;     ///< windows that were checked: reads were near to stores, or something went wrong
   std::uint64_t executed = 0;    ///< runs of the body
   std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
-  std::uint64_t in_place = 0;    ///< iterations whose stores were not deferred (loop_config::in_place)
+  std::uint64_t in_place = 0;    ///< iterations that ran in place (loop_config::in_place)
   std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
   std::array<std::uint64_t, violation_kinds> violations{};  ///< iterations seen to be in violation
 
@@ -100,7 +100,7 @@ template <LoopEngine E>
 class loop_workspace {
   launch_shape shape_;
   detail::loop_sizes sizes_;
-  buffer words_, table_, logs_, strays_, hope_;
+  buffer hope_, words_, table_, logs_, strays_;  // in this order: kernels may tell the host until others are freed
 
   // A loop's state and control lie in one of two copies. It clears the other one for the next loop: to clear it between
   // two kernels takes an H200 more than a microsecond.
@@ -108,6 +108,7 @@ class loop_workspace {
   static constexpr std::size_t copy_bytes = (control_at + sizeof(parts::control) + line - 1) / line * line;
   unsigned copy_ = 0;
   std::uint64_t last_iterations_ = 0;  ///< of the loop before
+  bool unsettled_ = false;             ///< a pass in place has been enqueued, and not yet the kernel behind it
   bool other_is_clear_ = true, recorded_ = false;
 
   std::byte* copy(unsigned which) const { return words_.template as<std::byte>() + which * copy_bytes; }
@@ -133,14 +134,21 @@ class loop_workspace {
     logs_ = buffer(device_, sizes_.log_bytes);
     sizes_.logs.base = logs_.template as<std::uint64_t>();
     sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
+  }
+  /// What passes in place need; without it there are none.
+  void allocate_strays() {
     if (sizes_.strays.window == 0) return;
-    strays_ = buffer(device_, sizes_.strays_bytes);
-    hope_ = buffer::visible(device_, sizeof(std::uint32_t));
-    *hope_.template as<std::uint32_t>() = parts::in_place_hope::unknown;
+    try {
+      hope_ = buffer::visible(device_, sizeof(std::uint32_t));
+      *hope_.template as<std::uint32_t>() = parts::in_place_hope::unknown;
+      strays_ = buffer(device_, sizes_.strays_bytes);
+    } catch (const out_of_memory&) {
+      strays_ = buffer();
+    }
   }
   /// in_place_hope, perhaps not the latest.
   std::uint32_t hope() const {
-    if (strays_.size() == 0) return parts::in_place_hope::none;
+    if (strays_.size() == 0 || unsettled_) return parts::in_place_hope::none;
     // relaxed: a hint
     return std::atomic_ref(*hope_.template as<std::uint32_t>()).load(std::memory_order_relaxed);
   }
@@ -171,13 +179,15 @@ class loop_workspace {
     words_ = buffer(device_, 2 * copy_bytes);
     try {
       allocate(tm, n, c);
-    } catch (const out_of_memory&) {  // a hashed table and logs of smaller windows need less, and no loop is in place
+    } catch (const out_of_memory&) {  // a hashed table and logs of smaller windows need less
       table_ = buffer();
+      logs_ = buffer();
       loop_config smaller = c;
       smaller.marks_bytes = 0;
       smaller.log_bytes = c.log_bytes < few_bytes ? c.log_bytes : few_bytes;
       allocate(tm, n, smaller);
     }
+    allocate_strays();
     device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
     device_->fill_zero(s.handle(), logs_.template as<void>(), sizes_.logs.head_bytes());
     device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
@@ -204,6 +214,7 @@ class loop_workspace {
   void note_loop(std::uint64_t n) {
     other_is_clear_ = true;
     last_iterations_ = n;
+    unsettled_ = false;
   }
   /// What the kernel of a loop of `n` iterations needs. Throws invalid_argument for another memory, and if this one has
   /// got more arrays.
@@ -220,6 +231,9 @@ class loop_workspace {
     const std::uint32_t known = hope();
     return known != parts::in_place_hope::none && n <= known;
   }
+  /// Such a pass is under way. If the kernel behind it cannot be launched there will be no other one: marks and logs of
+  /// this one would be taken for its own.
+  void note_pass() { unsettled_ = true; }
   /// The shape of that pass: a thread for each iteration, none of which waits for another; or fewer where an iteration
   /// accesses many elements.
   launch_shape shape_in_place(std::uint64_t n) const {
@@ -259,7 +273,7 @@ struct loop_kernel {
 /// The pass in place before it.
 template <class E, class Body>
 struct in_place_kernel {
-  static constexpr int registers = 56;
+  static constexpr int registers = 56;  ///< 40 and 32 are slower: lanes have lines of their own, see docs
   speculation::loop_environment environment;
   Body body;
   GPUTM_INLINE void operator()() const { E::run_in_place(environment, body); }
@@ -288,11 +302,15 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
   grid.threads = config.threads;
   if (E::loop.one_thread) grid.blocks = grid.threads = 1;
   grid = launching::resolve<launching::loop_kernel<E, Body>>(tm, grid, static_cast<std::uint64_t>(n));
+  if constexpr (E::loop.in_place)  // a kernel is loaded when it is first asked about, which may allocate
+    if (config.in_place)
+      (void)launching::resident_blocks<launching::in_place_kernel<E, Body>>(tm.on(), {1, 0, 32, tm.on()->warp_width()});
   return {s, tm, static_cast<std::uint64_t>(n), config, grid};
 }
 
 /// Enqueues a loop; neither allocates nor waits, and can be captured in a CUDA graph. Counters and the first error go
-/// to the workspace, which is reset first; read them with workspace.collect().
+/// to the workspace, which is reset first; read them with workspace.collect(). If launching throws, nobody knows what
+/// the arrays hold.
 template <LoopEngine E, class Body>
 void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::int64_t n, const Body& body) {
   launching::check_loop_body<Body>();
@@ -305,6 +323,7 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
     if (w.hopes_for_in_place(iterations)) {
       launching::enqueue(s, tm.on(), w.shape_in_place(iterations),
                          launching::in_place_kernel<E, Body>{kernel.environment, body});
+      w.note_pass();
       kernel.environment.strays.tried = true;
     }
   }

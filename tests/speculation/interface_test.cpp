@@ -482,59 +482,72 @@ TEST(loops, ranges_that_cannot_move_are_short) {
   EXPECT_EQ(ranges.shift, 10u);
 }
 
-template <unsigned N>
+template <class Word, unsigned N>
 struct words {
-  std::uint64_t w[N];
+  Word w[N];
 };
-/// Iteration i adds to its own elements.
+/// Iteration i adds to its own elements; one may end the loop.
 template <class T>
 struct adds_to_its_own {
   array<T> a;
+  std::uint32_t end;
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
     const auto k = static_cast<std::uint32_t>(2 * i);
     for (std::uint32_t j = k; j < k + 2; ++j) {
       GPUTM_TRY(T v, it.load(a[j]));
-      v.w[0] += j;
+      for (auto& word : v.w) word = static_cast<std::decay_t<decltype(word)>>(word + j);
       GPUTM_TRY(it.store(a[j], v));
     }
+    if (static_cast<std::uint32_t>(i) == end) it.break_loop();
     return commit;
   }
 };
-/// How many iterations of the last of some loops were in place.
-template <class T>
+/// How many iterations of the last of some loops were in place. One more loop ends early, so that it cannot be.
+template <class Word, unsigned N>
 std::uint64_t last_in_place(const loop_config& c, std::uint32_t n) {
-  constexpr std::uint64_t loops = 4;
+  using element_type = words<Word, N>;
+  constexpr std::uint32_t loops = 4;
   device on = host_device();
   stream s{on};
   memory<speculation::gpu_tls> tm{on};
-  const adds_to_its_own<T> body{tm.allocate<T>(2 * n)};
-  auto w = make_loop_workspace<adds_to_its_own<T>>(s, tm, n, c);
-  loop_statistics last;
-  for (std::uint64_t k = 0; k < loops; ++k) {
+  adds_to_its_own<element_type> body{tm.allocate<element_type>(2 * n), n};
+  auto w = make_loop_workspace<adds_to_its_own<element_type>>(s, tm, n, c);
+  std::uint64_t in_place = 0;
+  for (std::uint32_t k = 0; k <= loops; ++k) {
+    if (k == loops) body.end = n / 2;
     speculate_async(s, tm, w, static_cast<int>(n), body);
-    last = w.collect(s, tm);
-    EXPECT_EQ(last.iterations, n);
+    const loop_statistics done = w.collect(s, tm);
+    EXPECT_EQ(done.iterations, k == loops ? n / 2 + 1 : n);
+    if (k < loops)
+      in_place = done.in_place;
+    else
+      EXPECT_EQ(done.in_place, 0u);
   }
-  const std::vector<T> result = tm.read(s, body.a);
-  for (std::uint32_t j = 0; j < 2 * n; ++j) EXPECT_EQ(result[j].w[0], loops * j);
-  return last.in_place;
+  const std::vector<element_type> result = tm.read(s, body.a);
+  for (std::uint32_t j = 0; j < 2 * n; ++j)
+    for (const Word word : result[j].w) EXPECT_EQ(word, static_cast<Word>((loops + (j / 2 <= n / 2)) * j));
+  return in_place;
 }
 
 TEST(loops, a_loop_like_those_before_it_is_in_place) {
   loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 2, .threads = 8};
-  EXPECT_EQ(last_in_place<words<1>>(c, 500), 500u);
-  EXPECT_EQ(last_in_place<words<3>>(c, 500), 500u);
-  EXPECT_EQ(last_in_place<words<1>>(c, 1), 1u);
-  EXPECT_EQ(last_in_place<words<200>>(c, 1), 0u) << "lists of such elements are too large";
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 500)), 500u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 3>(c, 500)), 500u);
+  EXPECT_EQ((last_in_place<std::uint32_t, 1>(c, 500)), 500u);
+  EXPECT_EQ((last_in_place<std::uint32_t, 3>(c, 500)), 500u);
+  EXPECT_EQ((last_in_place<std::uint16_t, 3>(c, 500)), 500u);
+  EXPECT_EQ((last_in_place<std::uint8_t, 5>(c, 500)), 500u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 1)), 1u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 200>(c, 1)), 0u) << "lists of such elements are too large";
   c.window = 100;
-  EXPECT_EQ(last_in_place<words<1>>(c, 500), 0u) << "it is not one window";
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 500)), 0u) << "it is not one window";
   c.window = 0;
   c.table_slots = 1 << 12;
-  EXPECT_EQ(last_in_place<words<1>>(c, 500), 0u) << "marks are hashed";
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 500)), 0u) << "marks are hashed";
   c.table_slots = 0;
   c.in_place = false;
-  EXPECT_EQ(last_in_place<words<1>>(c, 500), 0u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 500)), 0u);
 }
 
 TEST(loops, doall_runs_loops_without_dependences) {

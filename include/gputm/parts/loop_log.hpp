@@ -135,7 +135,7 @@ class loop_log {
     return writes_ == 1 ? counts(write_key(0)) : static_cast<std::uint32_t>(simt::plain_load(row(0)));
   }
 
-  /// Ordered by barriers.
+  /// Ordered by barriers, or by the end of a kernel.
   GPUTM_INLINE void set_status(const position_status& s) const {
     simt::atomic(row(1)).store(s.word(), simt::order::relaxed);
   }

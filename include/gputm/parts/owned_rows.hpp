@@ -31,7 +31,7 @@ struct owned_rows {
     return width * simt::count(arrays & ((1u << region) - 1)) + place;
   }
   GPUTM_INLINE std::uint32_t slots() const { return width * simt::count(arrays); }
-  /// A bit for each slot.
+  /// A bit for each slot; there is one at least.
   GPUTM_INLINE std::uint32_t all_slots() const { return ~0u >> (most - slots()); }
 };
 

@@ -25,6 +25,8 @@ struct loop_traits {
 /// An engine: a memory kind with
 ///   loop                        constexpr loop_traits
 ///   run(environment, body)      which every thread of the grid calls once
+///   run_in_place(environment, body)   if loop.in_place: the same in a kernel before that, when loops have learnt
+///   enough
 template <class E>
 concept LoopEngine = MemoryKind<E> && requires {
   { E::loop } -> std::convertible_to<loop_traits>;

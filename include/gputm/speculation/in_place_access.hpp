@@ -10,7 +10,7 @@ namespace gputm::speculation {
 struct in_place_window {
   parts::owned_rows rows;
   std::uint32_t iterations = 0;
-  std::uint32_t tag = 0;     ///< of its marks; 0: there is no pass in place
+  std::uint32_t tag = 0;     ///< of its marks
   std::uint32_t logged = 0;  ///< element_ranges that may be stored to
   std::uint32_t offset = 0;  ///< of them
 

@@ -26,6 +26,7 @@ class in_place_pass {
   using order = simt::order;
   static GPUTM_INLINE void put(std::uint32_t& word, std::uint32_t v) { simt::plain_store(word, v); }
   static GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
+    // relaxed: read after the launch
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
   /// The tag of the next pass; 0: there is none.
