@@ -78,9 +78,11 @@ class in_place_pass {
   /// Whether the pass was all of the loop.
   static GPUTM_INLINE bool is_over(const loop_environment& env) {
     const parts::in_place_words& now = env.state->in_place;
-    return (simt::plain_load(now.tag) != 0) & (simt::plain_load(now.trouble) == 0) & (simt::plain_load(now.stale) == 0);
+    return simt::plain_load(now.tag) != 0 && (simt::plain_load(now.trouble) | simt::plain_load(now.stale)) == 0;
   }
   /// All threads of the grid call it, at the end of a loop of one window that has gone smoothly.
+  /// Templates, so that kernels of transactions compile for GPUs that cannot add up a warp's words.
+  template <class Sum = std::uint64_t>
   static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier) {
     parts::in_place_past& past = *env.strays.past;
     const std::uint32_t attempts = simt::plain_load(past.attempts);
@@ -89,7 +91,7 @@ class in_place_pass {
     const std::uint32_t sample = static_cast<std::uint32_t>(env.limits.iterations / (attempts + 2));
     if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, sample);
     barrier.wait();
-    compare(env, env.strays.rows());
+    compare<Sum>(env, env.strays.rows());
     barrier.wait([&env] { decide(env); });
   }
 
@@ -197,10 +199,11 @@ class in_place_pass {
     put(past.astray, 0);
   }
   /// Counts what this thread's iterations have stored to their own elements, and to others', which are expected then.
+  template <class Sum>
   static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows) {
     if (rows.arrays == 0) return;
     const auto n = static_cast<std::uint32_t>(env.limits.iterations);
-    std::uint64_t owned = 0, astray = 0;
+    Sum owned = 0, astray = 0;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < n; p += simt::grid_threads()) {
       const parts::loop_log log(env.logs, p);
