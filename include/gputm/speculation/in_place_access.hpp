@@ -30,7 +30,7 @@ class in_place_access {
 
   const loop_environment& env_;
   const parts::owned_rows rows_;
-  const std::uint32_t position_, row_, tag_, all_, logged_, offset_;
+  const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_;
   std::uint32_t saved_ = 0;  ///< slots of what it owns and has stored to: the log has what was there before
   std::uint32_t newest_ = none;
 
@@ -39,9 +39,9 @@ class in_place_access {
       : env_(env),
         rows_(w.rows),
         position_(position),
+        iterations_(w.iterations),
         row_(w.rows.row(position)),
         tag_(w.tag),
-        all_(w.iterations * w.rows.width),
         logged_(w.logged),
         offset_(w.offset) {}
 
@@ -122,7 +122,7 @@ class in_place_access {
     return rows_.has_array(number) & (index - row_ < rows_.width);
   }
   GPUTM_INLINE bool has_owner(std::uint32_t number, std::uint32_t index) const {
-    return rows_.has_array(number) & (index - rows_.begin < all_);
+    return rows_.has(number, index, iterations_);
   }
   GPUTM_INLINE bool is_expected(std::uint32_t number, std::uint32_t index) const {
     return env_.strays.is_expected(env_.table.first[number] + index);
@@ -132,7 +132,7 @@ class in_place_access {
   GPUTM_INLINE bool load_where_strays_go(std::uint32_t number, std::uint32_t index, T& out) {
     if (!is_expected(number, index)) return true;
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t own = newest_ != none ? find_stray(env_, key, newest_) : none;
+    const std::uint32_t own = find_stray(env_, key, newest_);
     if (own != none) {
       out = parts::loop_log(env_.strays.log, own).template value<T>(0);
       return true;
@@ -143,7 +143,7 @@ class in_place_access {
   /// the element. Where nobody owns anything, who reads an element asks whether strays are expected.
   template <class T>
   GPUTM_INLINE bool store_elsewhere(std::uint32_t number, std::uint32_t index, const T& value) {
-    const bool may = has_owner(number, index) ? index - rows_.begin < row_ - rows_.begin : is_expected(number, index);
+    const bool may = has_owner(number, index) ? rows_.owner(index) < position_ : is_expected(number, index);
     if (!may) return false;
     const std::uint32_t k = stray_to(env_, tag_, parts::element_key(number, index), position_, newest_);
     if (k == none) return false;
@@ -153,7 +153,7 @@ class in_place_access {
   }
 
   // Apart, as all that few iterations come to.
-  /// The stray to the element among those of an iteration, or none.
+  /// The stray to the element among those of an iteration, or none; `newest` may be none.
   static GPUTM_NOINLINE std::uint32_t find_stray(const loop_environment& env, std::uint64_t key, std::uint32_t newest) {
     std::uint32_t k = newest;
     GPUTM_NO_UNROLL
@@ -169,10 +169,8 @@ class in_place_access {
   /// The same, or a new one; none if the list is full.
   static GPUTM_NOINLINE std::uint32_t stray_to(const loop_environment& env, std::uint32_t tag, std::uint64_t key,
                                                std::uint32_t position, std::uint32_t newest) {
-    if (newest != none) {
-      const std::uint32_t own = find_stray(env, key, newest);
-      if (own != none) return own;
-    }
+    const std::uint32_t own = find_stray(env, key, newest);
+    if (own != none) return own;
     const parts::stray_list& list = env.strays;
     const parts::writer_table table(env.table, tag);
     parts::writer_table::marking mark;
