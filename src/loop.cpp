@@ -106,19 +106,17 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64
       std::clamp<std::uint64_t>(std::bit_ceil(wanted), 64, host ? most_slots_on_host : most_slots));
 }
 
-/// The list of strays, and what else passes in place need; elements have marks of their own. Logs have been planned.
-void plan_strays(loop_sizes& s, const capacity& c, bool host) {
-  constexpr std::uint32_t some = 16, part = 4;  // more strays than that had better be deferred as all others
-  constexpr std::uint32_t shards = parts::in_place_words::shards;
-  s.strays.reads = 0;
-  s.strays.writes = 1;
+/// What passes in place need besides logs, which have been planned, and marks; elements have marks of their own.
+void plan_in_place(loop_sizes& s, const capacity& c, bool host) {
+  constexpr std::uint64_t some = 64, of_8 = 3;  // more strays than that had better be deferred as all others
+  constexpr std::uint64_t sector = 32;          // bytes
+  const std::uint64_t entries = s.logs.window / 8 * of_8 + some;
+  s.strays.entries = static_cast<std::uint32_t>(entries);
   s.strays.value_words = s.logs.value_words;
-  s.strays.window = shards * (s.logs.window / part / shards + some);
-  const std::uint64_t entries = s.strays.window;
-  s.read_keys_at = s.strays.rows() * entries * sizeof(std::uint64_t);
-  s.positions_at = s.read_keys_at + entries * sizeof(std::uint64_t);
-  s.past_at = s.positions_at + 3 * entries * sizeof(std::uint32_t);
-  s.expected_at = s.past_at + sizeof(parts::in_place_past);
+  s.strays_at = ceiling(sizeof(parts::in_place_past), sector) * sector;
+  s.expected_at = s.strays_at + entries * parts::stray_space::entry_words(s.strays.value_words) * sizeof(std::uint64_t);
+  const std::uint64_t elements = s.table.first[max_regions];
+  s.in_place_bytes = s.expected_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
   // Where iterations access rows, a warp has so many lines at hand, and those of all warps must fit into the cache of a
   // multiprocessor. Numbers of an H100: 12 reads and writes take 0.09 ms with 768 threads, 0.16 with 1,152; 16 take
   // 0.13 with 512, 0.39 with 1,152; 5 do not care.
@@ -126,9 +124,6 @@ void plan_strays(loop_sizes& s, const capacity& c, bool host) {
   const std::uint64_t accesses = std::uint64_t{c.reads} + c.writes;
   if (!host && accesses >= many_accesses)
     s.threads_in_place = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, accesses_at_once / accesses));
-  s.strays_bytes = s.expected_at + ceiling(s.table.first[max_regions], 32) * sizeof(std::uint32_t);
-  constexpr std::uint64_t little = 1u << 20;                                   // bytes
-  if (s.expected_at > std::max(little, s.log_bytes / 2)) s.strays.window = 0;  // few iterations of large elements
 }
 
 }  // namespace
@@ -178,7 +173,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.table_bytes = s.contested_at + (traits.writers ? std::uint64_t{s.logs.window} * sizeof(std::uint32_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);
-  if (traits.in_place && c.in_place && !hashed) plan_strays(s, c.capacity, host);
+  if (traits.in_place && c.in_place && !hashed) plan_in_place(s, c.capacity, host);
   s.memory = m.regions().memory;
   s.arrays = m.region_count();
   s.limits.iterations = n;

@@ -79,9 +79,9 @@ struct loop_sizes {
   std::uint64_t contested_at = 0;
   std::uint64_t log_bytes = 0;  ///< that the logs need, the lists' links from links_at on
   std::uint64_t links_at = 0;
-  parts::loop_log_space strays;    ///< without memory; a window of 0: no loop is run in place
-  std::uint64_t strays_bytes = 0;  ///< that their list needs, what loops leave to others at its end
-  std::uint64_t read_keys_at = 0, positions_at = 0, past_at = 0, expected_at = 0;
+  std::uint64_t in_place_bytes = 0;  ///< that loops in place need besides; 0: no loop is run in place
+  parts::stray_space strays;         ///< without memory
+  std::uint64_t strays_at = 0, expected_at = 0;
   std::uint32_t threads_in_place = 0;  ///< of a multiprocessor in such a pass; 0: as many as it can have
   std::uint32_t memory = 0;            ///< its number
   std::uint32_t arrays = 0;            ///< that it has
@@ -100,7 +100,7 @@ template <LoopEngine E>
 class loop_workspace {
   launch_shape shape_;
   detail::loop_sizes sizes_;
-  buffer hope_, words_, table_, logs_, strays_;  // in this order: kernels may tell the host until others are freed
+  buffer hope_, words_, table_, logs_, in_place_;  // in this order: kernels may tell the host until others are freed
 
   // A loop's state and control lie in one of two copies. It clears the other one for the next loop: to clear it between
   // two kernels takes an H200 more than a microsecond.
@@ -136,39 +136,36 @@ class loop_workspace {
     sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
   }
   /// What passes in place need; without it there are none.
-  void allocate_strays() {
-    if (sizes_.strays.window == 0) return;
+  void allocate_in_place() {
+    if (sizes_.in_place_bytes == 0) return;
     try {
       hope_ = buffer::visible(device_, sizeof(std::uint32_t));
       *hope_.template as<std::uint32_t>() = parts::in_place_hope::unknown;
-      strays_ = buffer(device_, sizes_.strays_bytes);
+      in_place_ = buffer(device_, sizes_.in_place_bytes);
     } catch (const out_of_memory&) {
-      strays_ = buffer();
+      in_place_ = buffer();
     }
   }
   /// in_place_hope, perhaps not the latest.
   std::uint32_t hope() const {
-    if (strays_.size() == 0 || unsettled_) return parts::in_place_hope::none;
+    if (in_place_.size() == 0 || unsettled_) return parts::in_place_hope::none;
     // relaxed: a hint
     return std::atomic_ref(*hope_.template as<std::uint32_t>()).load(std::memory_order_relaxed);
   }
   /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet: what that takes had better
   /// not be for one loop alone.
-  parts::stray_list strays(std::uint64_t n) const {
-    parts::stray_list list;
-    if (strays_.size() == 0) return list;
-    std::byte* const base = strays_.template as<std::byte>();
-    list.log = sizes_.strays;
-    list.log.base = reinterpret_cast<std::uint64_t*>(base);
-    list.read_key = reinterpret_cast<std::uint64_t*>(base + sizes_.read_keys_at);
-    list.position = reinterpret_cast<std::uint32_t*>(base + sizes_.positions_at);
-    list.before = list.position + sizes_.strays.window;
-    list.read_position = list.before + sizes_.strays.window;
-    list.past = reinterpret_cast<parts::in_place_past*>(base + sizes_.past_at);
-    list.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
-    list.hope = hope_.template as<std::uint32_t>();
-    list.learns = n == last_iterations_ && n > hope();
-    return list;
+  parts::in_place_space in_place(std::uint64_t n) const {
+    parts::in_place_space space;
+    if (in_place_.size() == 0) return space;
+    std::byte* const base = in_place_.template as<std::byte>();
+    space.past = reinterpret_cast<parts::in_place_past*>(base);
+    space.strays = sizes_.strays;
+    space.strays.base = reinterpret_cast<std::uint64_t*>(base + sizes_.strays_at);
+    space.blocks = shape_in_place(n).clients;
+    space.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
+    space.hope = hope_.template as<std::uint32_t>();
+    space.learns = n == last_iterations_ && n > hope();
+    return space;
   }
 
  public:
@@ -187,14 +184,11 @@ class loop_workspace {
       smaller.log_bytes = c.log_bytes < few_bytes ? c.log_bytes : few_bytes;
       allocate(tm, n, smaller);
     }
-    allocate_strays();
+    allocate_in_place();
     device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
     device_->fill_zero(s.handle(), logs_.template as<void>(), sizes_.logs.head_bytes());
     device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
-    if (strays_.size() != 0) {
-      std::byte* const zero = strays_.template as<std::byte>() + sizes_.past_at;
-      device_->fill_zero(s.handle(), zero, strays_.size() - sizes_.past_at);
-    }
+    if (in_place_.size() != 0) device_->fill_zero(s.handle(), in_place_.template as<void>(), in_place_.size());
     s.synchronize();
   }
   const launch_shape& shape() const { return shape_; }
@@ -224,7 +218,7 @@ class loop_workspace {
     limits.iterations = n;
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
-    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next, strays(n)};
+    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next, in_place(n)};
   }
   /// Whether the next loop had better be run in place at first; if that turns out wrong, only time is lost.
   bool hopes_for_in_place(std::uint64_t n) const {
@@ -324,7 +318,7 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
       launching::enqueue(s, tm.on(), w.shape_in_place(iterations),
                          launching::in_place_kernel<E, Body>{kernel.environment, body});
       w.note_pass();
-      kernel.environment.strays.tried = true;
+      kernel.environment.in_place.tried = true;
     }
   }
   if constexpr (E::loop.barriers)

@@ -42,9 +42,14 @@ class placed_loop {
   /// stored to, or to one that they have read; and perhaps it reads that again.
   void stray(std::vector<step>& all, std::uint32_t i) {
     if (i <= spot_) return;
+    stray(all, i, row_ - 1);
+    if (row_ > 1 && d_.below(4) == 0) stray(all, i, row_ - 2);
+  }
+  /// The same in place of number `own_one` of its own.
+  void stray(std::vector<step>& all, std::uint32_t i, std::uint32_t own_one) {
     const std::uint32_t j = d_.below(4) == 0 ? d_.below(i) : spot_, first = d_.below(4) == 0 ? own(j) : row_ * j;
     const std::uint32_t there = first + (d_.below(2) == 0 ? within() : 0);
-    std::erase_if(all, [&](const step& s) { return s.what == act::store && s.index == own(i) + row_ - 1; });
+    std::erase_if(all, [&](const step& s) { return s.what == act::store && s.index == own(i) + own_one; });
     if (d_.below(2) == 0 && there < half()) all.insert(all.begin(), {act::load, there});
     all.insert(all.begin(), {act::store, there});
   }
@@ -65,8 +70,11 @@ class placed_loop {
   iterations loop() {
     iterations all;
     const std::uint32_t rare = 2 + d_.below(40);
-    for (std::uint32_t i = 0; i < n_; ++i)  // one in the middle is taken for a pattern
-      all.push_back(i != n_ / 2 && d_.below(rare) == 0 ? unusual(i) : usual(i));
+    const std::uint32_t cluster = d_.below(4) == 0 ? d_.below(n_) : n_;  // some neighbours may be all unusual
+    for (std::uint32_t i = 0; i < n_; ++i) {                             // one in the middle is taken for a pattern
+      const bool odd = i - cluster < n_ / 20 || d_.below(rare) == 0;
+      all.push_back(i != n_ / 2 && odd ? unusual(i) : usual(i));
+    }
     return all;
   }
   /// Whether strays are few enough for certain.

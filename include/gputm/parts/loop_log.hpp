@@ -79,6 +79,52 @@ class latest_region {
   GPUTM_INLINE std::uint32_t element_bytes() const { return bytes_; }
 };
 
+// Values lie in words of 8 bytes; word(k) is the k-th one.
+template <class T, class Word>
+GPUTM_INLINE void put_words(const T& value, const Word& word) {
+  constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
+  std::uint64_t w[words] = {};
+  memcpy(w, &value, sizeof value);
+  for (std::uint32_t k = 0; k < words; ++k) simt::plain_store(word(k), w[k]);
+}
+template <class T, class Word>
+GPUTM_INLINE T get_words(const Word& word) {
+  constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
+  std::uint64_t w[words];
+  for (std::uint32_t k = 0; k < words; ++k) w[k] = simt::plain_load(word(k));
+  T value;
+  memcpy(static_cast<void*>(&value), w, sizeof value);
+  return value;
+}
+template <class Piece, class Word>
+GPUTM_INLINE void write_pieces(std::byte* element, std::uint32_t bytes, const Word& word) {
+  constexpr std::uint32_t in_word = 8 / sizeof(Piece);
+  Piece* to = reinterpret_cast<Piece*>(element);
+  GPUTM_NO_UNROLL
+  for (std::uint32_t k = 0; k < bytes / sizeof(Piece); ++k)
+    simt::plain_store(to[k],
+                      static_cast<Piece>(simt::plain_load(word(k / in_word)) >> (8 * sizeof(Piece) * (k % in_word))));
+}
+/// An element of so many bytes.
+template <class Word>
+GPUTM_INLINE void write_words(std::byte* to, std::uint32_t bytes, const Word& word) {
+  if (bytes % 8 == 0) return write_pieces<std::uint64_t>(to, bytes, word);
+  if (bytes % 4 == 0) return write_pieces<std::uint32_t>(to, bytes, word);
+  if (bytes % 2 == 0) return write_pieces<std::uint16_t>(to, bytes, word);
+  write_pieces<std::uint8_t>(to, bytes, word);
+}
+/// The element of this key; `first` is word(0).
+template <class Word>
+GPUTM_INLINE void write_element_back(latest_region& array, std::uint64_t key, std::uint64_t first, const Word& word) {
+  std::byte* const to = array.element(key);
+  if (array.element_bytes() == 8) [[likely]]
+    simt::plain_store(*reinterpret_cast<std::uint64_t*>(to), first);
+  else if (array.element_bytes() == 4)
+    simt::plain_store(*reinterpret_cast<std::uint32_t*>(to), static_cast<std::uint32_t>(first));
+  else
+    write_words(to, array.element_bytes(), word);
+}
+
 /// The column of one position. Only the thread that runs the position writes it, and others read it when it is
 /// finished. What a position has read is nobody else's business.
 class loop_log {
@@ -86,13 +132,15 @@ class loop_log {
   std::uint32_t position_, width_, reads_, writes_, value_words_;
 
   GPUTM_INLINE std::uint64_t& row(std::uint32_t k) const { return base_[k * width_ + position_]; }
-  GPUTM_INLINE std::uint64_t& value_row(std::uint32_t i, std::uint32_t w) const {
-    return row(2 + reads_ + writes_ + i * value_words_ + w);
+  GPUTM_INLINE std::uint32_t value_row(std::uint32_t i) const { return 2 + reads_ + writes_ + i * value_words_; }
+  GPUTM_INLINE auto words_of_value(std::uint32_t i) const {
+    return [log = *this, i](std::uint32_t k) -> std::uint64_t& { return log.row(log.value_row(i) + k); };
   }
 
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
   static constexpr std::uint64_t absent = std::uint64_t{1} << 63;  ///< beside a key that does not count
+  static constexpr unsigned key_bits = 40;                         ///< above them some entries have something else
 
   GPUTM_INLINE loop_log(const loop_log_space& s, std::uint32_t position)
       : base_(s.base),
@@ -161,7 +209,7 @@ class loop_log {
 
   /// What was read, and from whom: `source` is none, or the position whose deferred write it was.
   GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
-    simt::plain_store(row(2 + i), static_cast<std::uint64_t>(source + 1) << 40 | key);
+    simt::plain_store(row(2 + i), static_cast<std::uint64_t>(source + 1) << key_bits | key);
   }
   /// The same with no source in a calm pass: one check looks at it, and caches keep data and marks instead.
   GPUTM_INLINE void set_calm_read(std::uint32_t i, std::uint64_t key) const { simt::streaming_store(row(2 + i), key); }
@@ -177,9 +225,11 @@ class loop_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? simt::streaming_load(row(2 + i + k)) : 0;
   }
-  static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) { return entry & 0xffffffffffu; }
+  static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) {
+    return entry & ((std::uint64_t{1} << key_bits) - 1);
+  }
   static GPUTM_INLINE std::uint32_t source_of_read(std::uint64_t entry) {
-    return static_cast<std::uint32_t>(entry >> 40) - 1;
+    return static_cast<std::uint32_t>(entry >> key_bits) - 1;
   }
   GPUTM_INLINE void set_write_key(std::uint32_t i, std::uint64_t key) const {
     simt::plain_store(row(2 + reads_ + i), key);
@@ -223,58 +273,29 @@ class loop_log {
   }
 
   /// Of entry i's value.
-  GPUTM_INLINE std::uint64_t first_word(std::uint32_t i) const { return simt::plain_load(value_row(i, 0)); }
+  GPUTM_INLINE std::uint64_t first_word(std::uint32_t i) const { return simt::plain_load(row(value_row(i))); }
   template <class T>
   GPUTM_INLINE void set_value(std::uint32_t i, const T& value) const {
-    constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
-    std::uint64_t w[words] = {};
-    memcpy(w, &value, sizeof value);
-    for (std::uint32_t k = 0; k < words; ++k) simt::plain_store(value_row(i, k), w[k]);
+    put_words(value, words_of_value(i));
   }
   template <class T>
   GPUTM_INLINE T value(std::uint32_t i) const {
-    constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
-    std::uint64_t w[words];
-    for (std::uint32_t k = 0; k < words; ++k) w[k] = simt::plain_load(value_row(i, k));
-    T value;
-    memcpy(static_cast<void*>(&value), w, sizeof value);
-    return value;
+    return get_words<T>(words_of_value(i));
   }
   /// Writes entry `i`, the element of this key, to memory; something else orders it with every conflicting access.
   /// `value`: the first word of its value.
   GPUTM_INLINE void write_back(latest_region& array, std::uint32_t i, std::uint64_t key, std::uint64_t value) const {
-    std::byte* const to = array.element(key);
-    if (array.element_bytes() == 8) [[likely]]
-      simt::plain_store(*reinterpret_cast<std::uint64_t*>(to), value);
-    else if (array.element_bytes() == 4)
-      simt::plain_store(*reinterpret_cast<std::uint32_t*>(to), static_cast<std::uint32_t>(value));
-    else
-      write_back_words(to, i, array.element_bytes());
+    write_element_back(array, key, value, words_of_value(i));
   }
   GPUTM_INLINE void write_back(const region_table& regions, std::uint32_t i, std::uint64_t key) const {
     latest_region array(regions);
     std::byte* const to = array.element(key);
-    write_back_words(to, i, array.element_bytes());
+    write_words(to, array.element_bytes(), words_of_value(i));
   }
 
  private:
   /// Apart, since a GPU would ask for the key at any rate, and wait for it.
   static GPUTM_NOINLINE void drop_only_write(loop_log log) { log.drop_write(0, log.write_key(0)); }
-  GPUTM_INLINE void write_back_words(std::byte* to, std::uint32_t i, std::uint32_t bytes) const {
-    if (bytes % 8 == 0) return write_back_pieces<std::uint64_t>(to, i, bytes);
-    if (bytes % 4 == 0) return write_back_pieces<std::uint32_t>(to, i, bytes);
-    if (bytes % 2 == 0) return write_back_pieces<std::uint16_t>(to, i, bytes);
-    write_back_pieces<std::uint8_t>(to, i, bytes);
-  }
-  template <class Piece>
-  GPUTM_INLINE void write_back_pieces(std::byte* element, std::uint32_t i, std::uint32_t bytes) const {
-    constexpr std::uint32_t in_word = 8 / sizeof(Piece);
-    Piece* to = reinterpret_cast<Piece*>(element);
-    GPUTM_NO_UNROLL
-    for (std::uint32_t k = 0; k < bytes / sizeof(Piece); ++k)
-      simt::plain_store(to[k], static_cast<Piece>(simt::plain_load(value_row(i, k / in_word)) >>
-                                                  (8 * sizeof(Piece) * (k % in_word))));
-  }
 };
 
 /// Reads an element that nobody writes in this phase.

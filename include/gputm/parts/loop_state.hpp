@@ -6,8 +6,8 @@
 
 #include "gputm/parts/element_ranges.hpp"
 #include "gputm/parts/grid_barrier.hpp"
+#include "gputm/parts/in_place_space.hpp"
 #include "gputm/parts/region.hpp"
-#include "gputm/parts/stray_list.hpp"
 #include "gputm/parts/writer_table.hpp"
 
 namespace gputm {

@@ -1,86 +1,83 @@
-// Floor 2: what a loop whose iterations store in place has to know besides: which elements they own, what they store
-// elsewhere, who reads where others may store.
+// Floor 2: what iterations of a pass in place (in_place_pass.hpp) store to elements that they do not own.
 #pragma once
 
 #include <cstdint>
 
 #include "gputm/parts/loop_log.hpp"
-#include "gputm/parts/owned_rows.hpp"
 
 namespace gputm::parts {
 
-/// What loops of a workspace have found out for those after them. All zero before the first one.
-struct in_place_past {
-  std::uint32_t ready;                 ///< loops of so many iterations, or fewer, may store in place
-  std::uint32_t attempts;              ///< at finding out
-  std::uint32_t arrays, begin, width;  ///< owned_rows
-  std::uint32_t owned, astray;         ///< stores of a loop to its iterations' own elements, and elsewhere
-
-  static constexpr std::uint32_t most_attempts = 3;
-};
-
-/// What a pass in place has come to; words of loop_state, zero before the loop.
-struct in_place_words {
-  std::uint32_t tag;      ///< of its marks; 0: there was no such pass
-  std::uint32_t trouble;  ///< all of it must be undone
-  std::uint32_t stale;    ///< the same, since somebody has read what a lower stray writes
-  std::uint32_t any_strays, any_reads;
-  /// Words that all blocks change are slow, so blocks take turns at several.
-  static constexpr std::uint32_t shards = 64;
-  struct alignas(32) shard {
-    std::uint32_t strays, reads;  ///< entries of its parts of the lists; if these had been longer that was more
-  } of[shards];
-};
-
-/// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no
-/// loop will; else in_place_past::ready.
-struct in_place_hope {
-  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu;
-};
-
-/// Trivially copyable; lives in the kernel's parameters. Strays are stores to elements that the iteration does not own.
-/// Their list is a log with a column for each, and one entry in that. Beside it there is a list of reads of elements to
-/// which strays are expected. Both have a part for each shard, of equally many entries.
-struct stray_list {
-  loop_log_space log;
-  std::uint32_t* position = nullptr;  ///< whose stray it is
-  std::uint32_t* before = nullptr;    ///< the one that the same iteration has stored before it, or none
-  std::uint64_t* read_key = nullptr;  ///< what was read
-  std::uint32_t* read_position = nullptr;
-  std::uint32_t* expected = nullptr;  ///< a bit for each element of the memory: loops before have stored there, but it
-                                      ///< is nobody's own
-  in_place_past* past = nullptr;
-  std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
-  bool learns = false;            ///< this loop may find out whether later ones can store in place
-  bool tried = false;             ///< a pass in place has been enqueued before this kernel
+/// Where strays lie; trivially copyable, lives in the kernel's parameters. Each block of the pass has entries of its
+/// own, so that nobody waits for others to get one; and all have some together, for blocks with more. An entry that is
+/// not in use has no key; none is but between a pass and the end of its loop.
+struct stray_space {
+  std::uint64_t* base = nullptr;  ///< zero before the first pass
+  std::uint32_t entries = 0;
+  std::uint32_t value_words = 1;  ///< 8-byte words of the largest element
 
   static constexpr std::uint32_t none = 0xffffffffu;
-  GPUTM_INLINE std::uint32_t capacity() const { return log.window; }
-  GPUTM_INLINE std::uint32_t in_shard() const { return log.window / in_place_words::shards; }
-  GPUTM_INLINE std::uint32_t entry(std::uint32_t shard, std::uint32_t i) const { return shard * in_shard() + i; }
-  /// A free entry of the calling block's part of a list; none if that is full.
-  GPUTM_INLINE std::uint32_t take(in_place_words& words, std::uint32_t in_place_words::shard::*list,
-                                  std::uint32_t& any) const {
-    const std::uint32_t shard = simt::block_rank() % in_place_words::shards;
-    // relaxed, as the flag: the next kernel reads them
-    const std::uint32_t i = simt::atomic(words.of[shard].*list).fetch_add(1, simt::order::relaxed);
-    if (i == 0) simt::atomic(any).store(1, simt::order::relaxed);
-    return i < in_shard() ? entry(shard, i) : none;
+  /// Words of 8 bytes of an entry: key; whose it is, and the one that the same iteration has stored before it; value.
+  /// Whole sectors of a GPU's cache, so that most are loaded at once.
+  static GPUTM_INLINE constexpr std::uint32_t entry_words(std::uint32_t value_words) {
+    constexpr std::uint32_t sector = 4;
+    return (2 + value_words + sector - 1) / sector * sector;
+  }
+};
+
+/// Who has which entries in a pass.
+struct stray_shares {
+  std::uint32_t of_block = 0;   ///< entries
+  std::uint32_t of_blocks = 0;  ///< of all blocks together, which come first
+  std::uint32_t more = 0;       ///< behind them
+
+  /// Entries of each of so many blocks that are expected to have so many strays in all: twice as many as each has then,
+  /// and one.
+  static GPUTM_INLINE std::uint32_t share(const stray_space& space, std::uint32_t blocks, std::uint64_t strays) {
+    const std::uint64_t wanted = (2 * strays + blocks - 1) / blocks + 1, most = space.entries / 2 / blocks;
+    return static_cast<std::uint32_t>(wanted < most ? wanted : most);
+  }
+};
+
+/// One entry.
+class stray_entry {
+  std::uint64_t* words_;
+
+  static constexpr std::uint64_t in_use = std::uint64_t{1} << loop_log::key_bits;
+  GPUTM_INLINE auto words_of_value() const {
+    return [to = words_ + 2](std::uint32_t i) -> std::uint64_t& { return to[i]; };
   }
 
-  GPUTM_INLINE bool is_expected(std::uint64_t element) const {
-    return (simt::plain_load(expected[element / 32]) >> element % 32 & 1) != 0;
+ public:
+  GPUTM_INLINE stray_entry(const stray_space& s, std::uint32_t k)
+      : words_(s.base + std::uint64_t{k} * stray_space::entry_words(s.value_words)) {}
+
+  /// For a new stray.
+  GPUTM_INLINE void begin(std::uint64_t key, std::uint32_t position, std::uint32_t before) const {
+    simt::plain_store(words_[0], in_use | key);
+    simt::plain_store(words_[1], std::uint64_t{before} << 32 | position);
   }
-  GPUTM_INLINE void expect(std::uint64_t element) const {
-    std::uint32_t& word = expected[element / 32];
-    // relaxed: the next kernel reads them
-    simt::atomic(word).fetch_or(1u << element % 32, simt::order::relaxed);
+  GPUTM_INLINE void end() const { simt::plain_store(words_[0], 0); }
+  template <class T>
+  GPUTM_INLINE void set_value(const T& value) const {
+    put_words(value, words_of_value());
   }
-  GPUTM_INLINE owned_rows rows() const {
-    return {simt::plain_load(past->arrays), simt::plain_load(past->begin), simt::plain_load(past->width)};
+  template <class T>
+  GPUTM_INLINE T value() const {
+    return get_words<T>(words_of_value());
   }
-  GPUTM_INLINE void tell_host(std::uint32_t h) const {
-    simt::atomic<simt::scope::system>(*hope).store(h, simt::order::relaxed);  // a hint
+  /// The key as it lies there; see is_used() and key_of().
+  GPUTM_INLINE std::uint64_t key_word() const { return simt::plain_load(words_[0]); }
+  static GPUTM_INLINE bool is_used(std::uint64_t key_word) { return key_word != 0; }
+  static GPUTM_INLINE std::uint64_t key_of(std::uint64_t key_word) { return key_word & ~in_use; }
+  /// Whose stray it is.
+  GPUTM_INLINE std::uint32_t position() const { return static_cast<std::uint32_t>(simt::plain_load(words_[1])); }
+  /// The one before it of the same iteration, or none.
+  GPUTM_INLINE std::uint32_t before() const { return static_cast<std::uint32_t>(simt::plain_load(words_[1]) >> 32); }
+  /// Of its value.
+  GPUTM_INLINE std::uint64_t first_word() const { return simt::plain_load(words_[2]); }
+  /// As loop_log::write_back().
+  GPUTM_INLINE void write_back(latest_region& array, std::uint64_t key, std::uint64_t value) const {
+    write_element_back(array, key, value, words_of_value());
   }
 };
 

@@ -181,6 +181,21 @@ class writer_table : tagged_table<writer_entry> {
     }
   }
 
+  // Marks of a pass in place (in_place_pass.hpp), where elements have their own: of the highest position that has read
+  // an element, in place of its first writer's, and of its last writer. Nobody waits for answers; the next kernel
+  // reads.
+
+  GPUTM_INLINE void mark_read(std::uint64_t key, std::uint32_t p) const {
+    simt::atomic(*own_first(key)).fetch_max(word_of_last(p), order::relaxed);
+  }
+  GPUTM_INLINE void mark_write(std::uint64_t key, std::uint32_t p) const {
+    simt::atomic(last_of(own_first(key))).fetch_max(word_of_last(p), order::relaxed);
+  }
+  GPUTM_INLINE std::uint32_t last_read(std::uint64_t key) const { return simt::plain_load(*own_first(key)); }
+  GPUTM_INLINE std::uint32_t last_write(std::uint64_t key) const { return simt::plain_load(last_of(own_first(key))); }
+  /// Whether such a mark says that a position above `p` has made one: those of windows before are lower.
+  GPUTM_INLINE bool is_above(std::uint32_t mark, std::uint32_t p) const { return mark > word_of_last(p); }
+
   struct interval {
     std::uint32_t begin = 0, end = 0;
   };
@@ -219,6 +234,7 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p) const {
     return tag_ << position_bits | (positions - 1 - p);
   }
+  GPUTM_INLINE std::uint32_t word_of_last(std::uint32_t p) const { return tag_ << position_bits | p; }
   GPUTM_INLINE std::uint32_t* first_marks() const { return static_cast<std::uint32_t*>(space_->base); }
   GPUTM_INLINE std::uint32_t* own_first(std::uint64_t key) const { return first_marks() + own_mark(key); }
   /// The mark of the last writer that belongs to a mark of the first one.

@@ -539,7 +539,7 @@ class deferred_update : window_thread<Body> {
     if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.offset);
     this->flush();
     const bool smooth = w_.number == 1 && w_.wary == 0 && w_.commits == env_.limits.iterations;
-    if (env_.strays.learns && smooth) in_place_pass::learn(env_, barrier_);
+    if (env_.in_place.learns && smooth) in_place_pass::learn(env_, barrier_);
   }
 };
 

@@ -37,7 +37,7 @@ struct basic_gpu_tls : engine_base {
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
     if constexpr (Options::in_place) {
-      if (env.strays.tried) {
+      if (env.in_place.tried) {
         in_place_pass::settle(env);
         // all threads have the same answer. But behind a call a compiler does not know any more that they are together,
         // and that what they load from one place is the same for a warp: windows would take up to 35 % longer

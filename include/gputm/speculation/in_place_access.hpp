@@ -1,7 +1,6 @@
 // Floor 3: how an iteration loads and stores in a pass in place (in_place_pass.hpp).
 #pragma once
 
-#include "gputm/parts/stray_list.hpp"
 #include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {
@@ -13,26 +12,38 @@ struct in_place_window {
   std::uint32_t tag = 0;     ///< of its marks
   std::uint32_t logged = 0;  ///< element_ranges that may be stored to
   std::uint32_t offset = 0;  ///< of them
+  std::uint32_t strays = 0;  ///< which ones are expected at all
 
+  static constexpr std::uint32_t to_others = 1, to_nobodys = 2;
+  /// Those of loops before. If there were none, nobody looks for them.
+  static GPUTM_INLINE std::uint32_t expected_strays(const loop_environment& env) {
+    const parts::in_place_past& past = *env.in_place.past;
+    const std::uint32_t others = simt::plain_load(past.to_others), nobodys = simt::plain_load(past.to_nobodys);
+    return (others != 0 ? to_others : 0) | (nobodys != 0 ? to_nobodys : 0);
+  }
   /// That of a pass with this tag.
   static GPUTM_INLINE in_place_window of(const loop_environment& env, std::uint32_t tag) {
     const parts::loop_past& past = *env.table.past;
-    return {env.strays.rows(), static_cast<std::uint32_t>(env.limits.iterations), tag,
-            simt::plain_load(past.calm) & parts::element_ranges::all, simt::plain_load(past.offset)};
+    return {env.in_place.rows(),
+            static_cast<std::uint32_t>(env.limits.iterations),
+            tag,
+            simt::plain_load(past.calm) & parts::element_ranges::all,
+            simt::plain_load(past.offset),
+            expected_strays(env)};
   }
 };
 
 /// One iteration's. What it owns it reads and stores in memory, and keeps what was there. A store elsewhere is
-/// deferred, and marks its element. It may read what nobody owns: if a stray to it is expected, that is noted. Whatever
-/// else it wants gives it away: then the whole pass comes to nothing.
+/// deferred, and marks its element. It may read what nobody owns: if a stray to it is expected, that marks it, too.
+/// Whatever else it wants gives it away: then the whole pass comes to nothing.
 class in_place_access {
-  static constexpr std::uint32_t none = parts::stray_list::none;
+  static constexpr std::uint32_t none = parts::stray_space::none;
 
   const loop_environment& env_;
   const parts::owned_rows rows_;
-  const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_;
-  std::uint32_t saved_ = 0;  ///< slots of what it owns and has stored to: the log has what was there before
-  std::uint32_t newest_ = none;
+  const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_, expected_;
+  std::uint32_t saved_ = 0;      ///< slots of what it owns and has stored to: the log has what was there before
+  std::uint32_t newest_ = none;  ///< of its strays; if it has one it has strayed
 
  public:
   GPUTM_INLINE in_place_access(const loop_environment& env, const in_place_window& w, std::uint32_t position)
@@ -43,7 +54,8 @@ class in_place_access {
         row_(w.rows.row(position)),
         tag_(w.tag),
         logged_(w.logged),
-        offset_(w.offset) {}
+        offset_(w.offset),
+        expected_(w.strays) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -77,6 +89,12 @@ class in_place_access {
     return true;
   }
 
+  /// All threads of a block call it before they begin, if strays are expected.
+  static GPUTM_INLINE void begin_block() {
+    if (simt::thread_rank() == 0) simt::plain_store(strays_of_block(), 0);
+    simt::sync_block();
+  }
+
   /// None has failed for certain: all run again if this one does.
   GPUTM_INLINE static constexpr bool first() { return false; }
   GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
@@ -99,11 +117,11 @@ class in_place_access {
   /// What position `p` has saved in the pass of this tag.
   static GPUTM_INLINE std::uint32_t saved_by(const loop_environment& env, std::uint32_t tag, std::uint32_t p) {
     const parts::position_status s = parts::loop_log(env.logs, p).last_status();
-    return s.tag == tag ? s.version : env.strays.rows().all_slots();
+    return s.tag == tag ? s.version : env.in_place.rows().all_slots();
   }
   /// It goes back to where it was.
   static GPUTM_NOINLINE void put_back(const loop_environment& env, std::uint32_t p, std::uint32_t saved) {
-    const parts::owned_rows rows = env.strays.rows();
+    const parts::owned_rows rows = env.in_place.rows();
     const parts::loop_log log(env.logs, p);
     parts::latest_region array(env.regions);
     for (std::uint32_t region = 0, slot = 0; region < max_regions; ++region) {
@@ -125,7 +143,8 @@ class in_place_access {
     return rows_.has(number, index, iterations_);
   }
   GPUTM_INLINE bool is_expected(std::uint32_t number, std::uint32_t index) const {
-    return env_.strays.is_expected(env_.table.first[number] + index);
+    return (expected_ & in_place_window::to_nobodys) != 0 &&
+           env_.in_place.is_expected(env_.table.first[number] + index);
   }
   /// An element that nobody owns, of a range that may be stored to; `out` is what memory has.
   template <class T>
@@ -133,67 +152,65 @@ class in_place_access {
     if (!is_expected(number, index)) return true;
     const std::uint64_t key = parts::element_key(number, index);
     const std::uint32_t own = find_stray(env_, key, newest_);
-    if (own != none) {
-      out = parts::loop_log(env_.strays.log, own).template value<T>(0);
-      return true;
-    }
-    return note_read(env_, key, position_);
+    if (own != none)
+      out = parts::stray_entry(env_.in_place.strays, own).template value<T>();
+    else
+      parts::writer_table(env_.table, tag_).mark_read(key, position_);
+    return true;
   }
   /// Its owner must have stored before, if it does: so no higher position's, of which nobody knows whether it has read
   /// the element. Where nobody owns anything, who reads an element asks whether strays are expected.
   template <class T>
   GPUTM_INLINE bool store_elsewhere(std::uint32_t number, std::uint32_t index, const T& value) {
+    if (expected_ == 0) return false;
     const bool may = has_owner(number, index) ? rows_.owner(index) < position_ : is_expected(number, index);
     if (!may) return false;
-    const std::uint32_t k = stray_to(env_, tag_, parts::element_key(number, index), position_, newest_);
-    if (k == none) return false;
-    if (newest_ == none || k > newest_) newest_ = k;
-    parts::loop_log(env_.strays.log, k).set_value(0, value);
+    const std::uint64_t key = parts::element_key(number, index);
+    std::uint32_t k = find_stray(env_, key, newest_);
+    if (k == none) {
+      k = begin_stray(env_, tag_, key, position_, newest_);
+      if (k == none) return false;
+      newest_ = k;
+    }
+    parts::stray_entry(env_.in_place.strays, k).set_value(value);
     return true;
   }
+
+  static GPUTM_INLINE std::uint32_t& strays_of_block() { return simt::shared<in_place_access, std::uint32_t>(); }
 
   // Apart, as all that few iterations come to.
   /// The stray to the element among those of an iteration, or none; `newest` may be none.
   static GPUTM_NOINLINE std::uint32_t find_stray(const loop_environment& env, std::uint64_t key, std::uint32_t newest) {
     std::uint32_t k = newest;
     GPUTM_NO_UNROLL
-    while (k != none && parts::loop_log(env.strays.log, k).write_key(0) != key)
-      k = simt::plain_load(env.strays.before[k]);
+    while (k != none) {
+      const parts::stray_entry stray(env.in_place.strays, k);
+      if (stray.key_of(stray.key_word()) == key) break;
+      k = stray.before();
+    }
     return k;
   }
   static GPUTM_NOINLINE std::uint32_t strays_of(const loop_environment& env, std::uint32_t newest) {
     std::uint32_t n = 0;
-    for (; newest != none; newest = simt::plain_load(env.strays.before[newest])) ++n;
+    for (; newest != none; newest = parts::stray_entry(env.in_place.strays, newest).before()) ++n;
     return n;
   }
-  /// The same, or a new one; none if the list is full.
-  static GPUTM_NOINLINE std::uint32_t stray_to(const loop_environment& env, std::uint32_t tag, std::uint64_t key,
-                                               std::uint32_t position, std::uint32_t newest) {
-    const std::uint32_t own = find_stray(env, key, newest);
-    if (own != none) return own;
-    const parts::stray_list& list = env.strays;
-    const parts::writer_table table(env.table, tag);
-    parts::writer_table::marking mark;
-    table.prepare(mark, key, position);
-    table.make(mark);
-    parts::in_place_words& now = env.state->in_place;
-    const std::uint32_t k = list.take(now, &parts::in_place_words::shard::strays, now.any_strays);
-    table.settle(mark);
-    if (k == none) return none;
-    simt::plain_store(list.position[k], position);
-    simt::plain_store(list.before[k], newest);
-    parts::loop_log(list.log, k).set_write_key(0, key);
+  /// A new one; none if there is no room.
+  static GPUTM_NOINLINE std::uint32_t begin_stray(const loop_environment& env, std::uint32_t tag, std::uint64_t key,
+                                                  std::uint32_t position, std::uint32_t before) {
+    // relaxed, both: all that matters is who gets which entry, and the next kernel reads them
+    std::uint32_t k = simt::atomic<simt::scope::block>(strays_of_block()).fetch_add(1, simt::order::relaxed);
+    const parts::stray_shares shares = env.in_place.shares();
+    if (k < shares.of_block) {
+      k += simt::block_rank() * shares.of_block;
+    } else {
+      k = simt::atomic(env.state->in_place.more).fetch_add(1, simt::order::relaxed);
+      if (k >= shares.more) return none;
+      k += shares.of_blocks;
+    }
+    parts::writer_table(env.table, tag).mark_write(key, position);
+    parts::stray_entry(env.in_place.strays, k).begin(key, position, before);
     return k;
-  }
-  /// False if their list is full.
-  static GPUTM_NOINLINE bool note_read(const loop_environment& env, std::uint64_t key, std::uint32_t position) {
-    const parts::stray_list& list = env.strays;
-    parts::in_place_words& now = env.state->in_place;
-    const std::uint32_t k = list.take(now, &parts::in_place_words::shard::reads, now.any_reads);
-    if (k == none) return false;
-    simt::plain_store(list.read_key[k], key);
-    simt::plain_store(list.read_position[k], position);
-    return true;
   }
 };
 

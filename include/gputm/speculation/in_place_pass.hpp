@@ -1,8 +1,8 @@
 // Floor 3: a loop that is like those before it, run in place: a kernel of its own, before that of windows. Each
 // iteration stores to its own elements (owned_rows) at once, and keeps what was there; no grid-wide barrier, no commit.
 //
-//   pass      all iterations: own elements in place; the few other stores, strays, are deferred and marked; reads of
-//             elements to which strays are expected are noted
+//   pass      all iterations: own elements in place; the few other stores, strays, are deferred; they, and reads of
+//             elements to which strays are expected, mark the element
 //   settle    the next kernel: has anybody read what a lower stray writes?  If not, strays are written back, for each
 //             element its last one. If anything is not as expected, all that was stored is put back, and windows begin
 //   learn     at the end of a loop of one window: do iterations store to rows of neighbours, one after another's?
@@ -11,7 +11,8 @@
 // and nobody else stores to it but higher iterations, whose strays come after all that is in place. So its owner reads
 // what was there before the loop, or what it has stored itself, and who stores last prevails. Any other element: all
 // stores to it are strays, which are expected there, or the pass comes to nothing. Nobody sees them but who has stored
-// them, and who else reads such an element has noted it, and is checked.
+// them, and who else reads such an element has marked it. Marks tell of the highest position only, which is enough: if
+// any position above a stray has read its element, that one has; and of several strays the highest one prevails.
 //
 // Nothing of that depends on what loops before have told: all threads go by the same rows, ranges and expectations, so
 // wrong ones cost time only.
@@ -33,7 +34,7 @@ class in_place_pass {
   static GPUTM_INLINE std::uint32_t next_tag(const loop_environment& env) {
     const parts::loop_past& past = *env.table.past;
     const std::uint32_t last = simt::plain_load(past.tag);
-    const std::uint32_t ready = simt::plain_load(env.strays.past->ready), calm = simt::plain_load(past.calm);
+    const std::uint32_t ready = simt::plain_load(env.in_place.past->ready), calm = simt::plain_load(past.calm);
     return env.limits.iterations <= ready && calm != 0 && last + 3 <= env.limits.tags ? last + 2 : 0;
   }
 
@@ -46,6 +47,7 @@ class in_place_pass {
     parts::in_place_words& now = env.state->in_place;
     if (simt::grid_thread_rank() == 0) put(now.tag, tag);
     const in_place_window w = in_place_window::of(env, tag);
+    if (w.strays != 0) in_place_access::begin_block();
     iteration_trouble trouble;
     std::uint32_t p = simt::grid_thread_rank(), failed = 0;
     bool has_turn = p < w.iterations;
@@ -69,11 +71,11 @@ class in_place_pass {
   static GPUTM_NOINLINE void settle(const loop_environment& env) {
     const parts::in_place_words& now = env.state->in_place;
     const std::uint32_t tag = simt::plain_load(now.tag), trouble = simt::plain_load(now.trouble);
-    const std::uint32_t strays = simt::plain_load(now.any_strays);
+    const std::uint32_t expected = in_place_window::expected_strays(env);
     if (tag == 0) return;
     // mostly there are none, and then little code runs, which multiprocessors have to fetch first
-    const bool smooth = trouble == 0 && strays == 0;
-    if ((smooth || settle_strays(env, tag, trouble != 0)) && simt::grid_thread_rank() == 0) note(env, tag);
+    const bool smooth = trouble == 0 && expected == 0;
+    if ((smooth || settle_strays(env, tag, expected, trouble != 0)) && simt::grid_thread_rank() == 0) note(env, tag);
   }
   /// Whether the pass was all of the loop.
   static GPUTM_INLINE bool is_over(const loop_environment& env) {
@@ -84,86 +86,100 @@ class in_place_pass {
   /// Templates, so that kernels of transactions compile for GPUs that cannot add up a warp's words.
   template <class Sum = std::uint64_t>
   static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier) {
-    parts::in_place_past& past = *env.strays.past;
+    parts::in_place_past& past = *env.in_place.past;
     const std::uint32_t attempts = simt::plain_load(past.attempts);
     // the host need not know yet
     if (env.limits.iterations <= simt::plain_load(past.ready) || attempts == past.most_attempts) return;
     const std::uint32_t sample = static_cast<std::uint32_t>(env.limits.iterations / (attempts + 2));
     if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, sample);
     barrier.wait();
-    compare<Sum>(env, env.strays.rows());
+    compare<Sum>(env, env.in_place.rows());
     barrier.wait([&env] { decide(env); });
   }
 
  private:
   /// Whether the pass counts.
-  static GPUTM_NOINLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, bool failed) {
+  static GPUTM_NOINLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, std::uint32_t expected,
+                                           bool failed) {
     parts::grid_barrier barrier(env.state->in_place_barrier);  // that of windows has not begun yet
     parts::in_place_words& now = env.state->in_place;
-    const parts::writer_table table(env.table, tag);
-    if (!failed && simt::plain_load(now.any_reads) != 0) {
+    const std::uint32_t more = simt::plain_load(now.more);
+    const parts::stray_shares shares = env.in_place.shares();
+    const std::uint32_t n = expected == 0 ? 0 : shares.of_blocks + (more < shares.more ? more : shares.more);
+    // Neighbours are in different blocks: there are fewer entries than threads, and else few blocks would have them
+    // all.
+    const std::uint32_t rank = simt::thread_rank() * simt::grid_size() + simt::block_rank();
+    const std::uint32_t threads = simt::grid_threads();
+    const bool may_be_stale = (expected & in_place_window::to_nobodys) != 0;
+    settled_stray mine(env, tag, rank, n, may_be_stale);  // mostly a thread's only one
+    if (!failed && may_be_stale) {
+      bool stale = mine.is_stale();
+      GPUTM_NO_UNROLL
+      for (std::uint32_t k = rank + threads; k < n; k += threads)
+        stale |= settled_stray(env, tag, k, n, true).is_stale();
       // relaxed: read behind the barrier
-      if (any_stale(env, table)) simt::atomic(now.stale).store(1, order::relaxed);
-      barrier.wait();
+      barrier.poll(0, stale, false, [&now] { simt::atomic(now.stale).store(1, order::relaxed); });
       failed = simt::plain_load(now.stale) != 0;
+    }
+    parts::latest_region array(env.regions);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = rank; k < n;) {
+      mine.end(env, array, !failed);
+      k += threads;
+      mine = settled_stray(env, tag, k, n, false);
     }
     if (failed) {
       undo(env, tag);
       barrier.wait([&env, tag] { give_up(env, tag); });
-    } else {
-      write_back(env, table);
     }
     return !failed;
   }
-  /// Calls use(shard, i) for this thread's share of all i below number(shard).
-  template <class Number, class Use>
-  static GPUTM_INLINE void for_each(const Number& number, const Use& use) {
-    constexpr std::uint32_t shards = parts::in_place_words::shards;
-    const std::uint32_t rank = simt::grid_thread_rank(), threads = simt::grid_threads();
-    const std::uint32_t stripes = threads < shards ? 1 : threads / shards;
-    if (rank / shards >= stripes) return;
-    GPUTM_NO_UNROLL
-    for (std::uint32_t shard = rank % shards; shard < shards; shard += threads < shards ? threads : shards)
-      for (std::uint32_t i = rank / shards, n = number(shard); i < n; i += stripes) use(shard, i);
-  }
-  static GPUTM_INLINE bool any_stale(const loop_environment& env, const parts::writer_table& table) {
-    bool stale = false;
-    const parts::stray_list& list = env.strays;
-    const auto number = [&env](std::uint32_t shard) { return simt::plain_load(env.state->in_place.of[shard].reads); };
-    for_each(number, [&](std::uint32_t shard, std::uint32_t i) {
-      const std::uint32_t k = list.entry(shard, i);
-      const std::uint64_t key[] = {simt::plain_load(list.read_key[k])};
-      std::uint32_t word[1];
-      table.fetch_first(key, 1, word);
-      stale |= table.first_of(word[0]) < simt::plain_load(list.read_position[k]);
-    });
-    return stale;
-  }
+  /// All that matters of one stray, loaded at once; or none.
+  class settled_stray {
+    std::uint64_t key_word_ = 0, value_ = 0;
+    std::uint32_t k_;
+    bool is_stale_ = false, is_last_ = false;
+
+   public:
+    /// That of entry `k`, if it is one of the first `n` and in use. `may_be_stale`: that is asked for.
+    GPUTM_INLINE settled_stray(const loop_environment& env, std::uint32_t tag, std::uint32_t k, std::uint32_t n,
+                               bool may_be_stale)
+        : k_(k) {
+      if (k >= n) return;
+      const parts::stray_entry entry(env.in_place.strays, k);
+      key_word_ = entry.key_word();
+      value_ = entry.first_word();
+      const std::uint32_t position = entry.position();
+      if (!entry.is_used(key_word_)) return;
+      const parts::writer_table table(env.table, tag);
+      const std::uint64_t key = entry.key_of(key_word_);
+      const std::uint32_t written = table.last_write(key), read = may_be_stale ? table.last_read(key) : 0;
+      is_stale_ = table.is_above(read, position);
+      is_last_ = !table.is_above(written, position);
+    }
+    /// Somebody has read the element who should have seen the stray.
+    GPUTM_INLINE bool is_stale() const { return is_stale_; }
+    /// `counts`: it takes effect, if it is the element's last one.
+    GPUTM_INLINE void end(const loop_environment& env, parts::latest_region& array, bool counts) const {
+      const parts::stray_entry entry(env.in_place.strays, k_);
+      if (!entry.is_used(key_word_)) return;
+      entry.end();
+      if (counts && is_last_) entry.write_back(array, entry.key_of(key_word_), value_);
+    }
+  };
   static GPUTM_INLINE void undo(const loop_environment& env, std::uint32_t tag) {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads())
       in_place_access::put_back(env, p, in_place_access::saved_by(env, tag, p));
   }
   static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
-    parts::in_place_past& past = *env.strays.past;
+    parts::in_place_past& past = *env.in_place.past;
     put(past.ready, 0);
     put(env.table.past->tag, tag);
     const bool again = simt::plain_load(past.attempts) != past.most_attempts;
-    env.strays.tell_host(again ? parts::in_place_hope::unknown : parts::in_place_hope::none);
+    env.in_place.tell_host(again ? parts::in_place_hope::unknown : parts::in_place_hope::none);
     count(env.state->counters.rounds, 1);
     count(env.state->counters.executed, env.limits.iterations);
-  }
-  static GPUTM_INLINE void write_back(const loop_environment& env, const parts::writer_table& table) {
-    parts::latest_region array(env.regions);
-    const auto number = [&env](std::uint32_t shard) { return simt::plain_load(env.state->in_place.of[shard].strays); };
-    for_each(number, [&](std::uint32_t shard, std::uint32_t i) {
-      const std::uint32_t k = env.strays.entry(shard, i);
-      const parts::loop_log log(env.strays.log, k);
-      const std::uint64_t key[] = {log.write_key(0)}, value = log.first_word(0);
-      bool last[1];
-      table.are_last_writers(key, 1, simt::plain_load(env.strays.position[k]), false, last);
-      if (last[0]) log.write_back(array, 0, key[0], value);
-    });
   }
   static GPUTM_INLINE void note(const loop_environment& env, std::uint32_t tag) {
     const std::uint64_t n = env.limits.iterations;
@@ -191,19 +207,20 @@ class in_place_pass {
     rows.begin = lowest - i * rows.width;
     const std::uint64_t all = std::uint64_t{rows.width} * simt::count(arrays);
     if (n == 0 || all != n || n > rows.most) rows = {};
-    parts::in_place_past& past = *env.strays.past;
+    parts::in_place_past& past = *env.in_place.past;
     put(past.arrays, rows.arrays);
     put(past.begin, rows.begin);
     put(past.width, rows.width);
     put(past.owned, 0);
-    put(past.astray, 0);
+    put(past.to_others, 0);
+    put(past.to_nobodys, 0);
   }
   /// Counts what this thread's iterations have stored to their own elements, and to others', which are expected then.
   template <class Sum>
   static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows) {
     if (rows.arrays == 0) return;
     const auto n = static_cast<std::uint32_t>(env.limits.iterations);
-    Sum owned = 0, astray = 0;
+    Sum owned = 0, others = 0, nobodys = 0;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < n; p += simt::grid_threads()) {
       const parts::loop_log log(env.logs, p);
@@ -214,30 +231,35 @@ class in_place_pass {
         const bool has_owner = rows.has(region, index, n);
         const bool own = has_owner && rows.owner(index) == p;
         owned += own;
-        astray += !own;
-        if (!has_owner) env.strays.expect(env.table.first[region] + index);
+        others += has_owner && !own;
+        nobodys += !has_owner;
+        if (!has_owner) env.in_place.expect(env.table.first[region] + index);
       }
     }
     // relaxed: read behind the barrier
     owned = simt::reduce_add(simt::full_mask, owned);
-    astray = simt::reduce_add(simt::full_mask, astray);
+    others = simt::reduce_add(simt::full_mask, others);
+    nobodys = simt::reduce_add(simt::full_mask, nobodys);
     if (simt::lane() != 0) return;
     const auto add = [](std::uint32_t& word, std::uint64_t value) {
       if (value != 0) simt::atomic(word).fetch_add(static_cast<std::uint32_t>(value), order::relaxed);
     };
-    add(env.strays.past->owned, owned);
-    add(env.strays.past->astray, astray);
+    add(env.in_place.past->owned, owned);
+    add(env.in_place.past->to_others, others);
+    add(env.in_place.past->to_nobodys, nobodys);
   }
   /// Few enough strays are no reason against it.
   static GPUTM_INLINE void decide(const loop_environment& env) {
-    parts::in_place_past& past = *env.strays.past;
-    const std::uint64_t owned = simt::plain_load(past.owned), astray = simt::plain_load(past.astray);
-    const bool ready = owned != 0 && 8 * astray <= owned && 2 * astray <= env.strays.capacity();
+    parts::in_place_past& past = *env.in_place.past;
+    const std::uint64_t owned = simt::plain_load(past.owned);
+    const std::uint64_t astray = std::uint64_t{simt::plain_load(past.to_others)} + simt::plain_load(past.to_nobodys);
+    const bool ready = owned != 0 && 8 * astray <= owned;
     const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
     put(past.attempts, attempts);
     const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;
     put(past.ready, known);
-    env.strays.tell_host(!ready && attempts == past.most_attempts ? parts::in_place_hope::none : known);
+    put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
+    env.in_place.tell_host(!ready && attempts == past.most_attempts ? parts::in_place_hope::none : known);
   }
 };
 

@@ -9,11 +9,11 @@
 #include "gputm/parts/abort_reason.hpp"
 #include "gputm/parts/control.hpp"
 #include "gputm/parts/element_ranges.hpp"
+#include "gputm/parts/in_place_space.hpp"
 #include "gputm/parts/load_each.hpp"
 #include "gputm/parts/loop_log.hpp"
 #include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
-#include "gputm/parts/stray_list.hpp"
 #include "gputm/parts/table_space.hpp"
 
 namespace gputm::speculation {
@@ -217,7 +217,7 @@ struct loop_environment {
   parts::element_ranges ranges;
   parts::loop_limits limits;
   words_to_clear next;
-  parts::stray_list strays;
+  parts::in_place_space in_place;
 };
 
 }  // namespace gputm::speculation

@@ -1,0 +1,73 @@
+// Floor 2: what a loop whose iterations store in place has to know besides marks and logs: which elements they own, and
+// which of them store elsewhere.
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/parts/owned_rows.hpp"
+#include "gputm/parts/stray_list.hpp"
+
+namespace gputm::parts {
+
+/// What loops of a workspace have found out for those after them. All zero before the first one. Strays are stores to
+/// elements that the iteration does not own.
+struct in_place_past {
+  std::uint32_t ready;                 ///< loops of so many iterations, or fewer, may store in place
+  std::uint32_t attempts;              ///< at finding out
+  std::uint32_t arrays, begin, width;  ///< owned_rows
+  std::uint32_t owned;                 ///< stores of a loop to its iterations' own elements
+  std::uint32_t to_others;             ///< its strays to what other iterations own
+  std::uint32_t to_nobodys;            ///< and to what nobody owns
+  std::uint32_t share;                 ///< stray_shares::of_block
+
+  static constexpr std::uint32_t most_attempts = 3;
+};
+
+/// What a pass in place has come to; words of loop_state, zero before the loop.
+struct in_place_words {
+  std::uint32_t tag;      ///< of its marks; 0: there was no such pass
+  std::uint32_t trouble;  ///< all of it must be undone
+  std::uint32_t stale;    ///< the same, since somebody has read what a lower stray writes
+  std::uint32_t more;     ///< of stray_shares::more: taken, or that would have been taken
+};
+
+/// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no
+/// loop will; else in_place_past::ready.
+struct in_place_hope {
+  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu;
+};
+
+/// Trivially copyable; lives in the kernel's parameters. All that it points to is zero before the first loop.
+struct in_place_space {
+  in_place_past* past = nullptr;
+  std::uint32_t* expected = nullptr;  ///< a bit for each element of the memory: loops before have stored there, but it
+                                      ///< is nobody's own
+  stray_space strays;
+  std::uint32_t blocks = 0;       ///< of a pass of this loop
+  std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
+  bool learns = false;            ///< this loop may find out whether later ones can store in place
+  bool tried = false;             ///< a pass in place has been enqueued before this kernel
+
+  static constexpr std::uint32_t in_word = 32;  ///< bits
+
+  GPUTM_INLINE bool is_expected(std::uint64_t element) const {
+    return (simt::plain_load(expected[element / in_word]) >> element % in_word & 1) != 0;
+  }
+  GPUTM_INLINE void expect(std::uint64_t element) const {
+    // relaxed: the next kernel reads them
+    simt::atomic(expected[element / in_word]).fetch_or(1u << element % in_word, simt::order::relaxed);
+  }
+  /// Of a pass of this loop.
+  GPUTM_INLINE stray_shares shares() const {
+    const std::uint32_t share = simt::plain_load(past->share), of_blocks = share * blocks;
+    return {share, of_blocks, strays.entries - of_blocks};
+  }
+  GPUTM_INLINE owned_rows rows() const {
+    return {simt::plain_load(past->arrays), simt::plain_load(past->begin), simt::plain_load(past->width)};
+  }
+  GPUTM_INLINE void tell_host(std::uint32_t h) const {
+    simt::atomic<simt::scope::system>(*hope).store(h, simt::order::relaxed);  // a hint
+  }
+};
+
+}  // namespace gputm::parts
