@@ -106,8 +106,7 @@ class in_place_pass {
     const std::uint32_t more = simt::plain_load(now.more);
     const parts::stray_shares shares = env.in_place.shares();
     const std::uint32_t n = expected == 0 ? 0 : shares.of_blocks + (more < shares.more ? more : shares.more);
-    // Neighbours are in different blocks: there are fewer entries than threads, and else few blocks would have them
-    // all.
+    // neighbours are in different blocks: there are fewer entries than threads, and few blocks would have all of them
     const std::uint32_t rank = simt::thread_rank() * simt::grid_size() + simt::block_rank();
     const std::uint32_t threads = simt::grid_threads();
     const bool may_be_stale = (expected & in_place_window::to_nobodys) != 0;
