@@ -108,7 +108,7 @@ class loop_workspace {
   static constexpr std::size_t copy_bytes = (control_at + sizeof(parts::control) + line - 1) / line * line;
   unsigned copy_ = 0;
   std::uint64_t last_iterations_ = 0;  ///< of the loop before
-  bool unsettled_ = false;             ///< a pass in place has been enqueued, and not yet the kernel behind it
+  bool unsettled_ = false;             ///< a pass in place may have run, and not the kernel behind it
   bool other_is_clear_ = true, recorded_ = false;
 
   std::byte* copy(unsigned which) const { return words_.template as<std::byte>() + which * copy_bytes; }
@@ -140,15 +140,26 @@ class loop_workspace {
     if (sizes_.in_place_bytes == 0) return;
     try {
       hope_ = buffer::visible(device_, sizeof(std::uint32_t));
-      *hope_.template as<std::uint32_t>() = parts::in_place_hope::unknown;
       in_place_ = buffer(device_, sizes_.in_place_bytes);
     } catch (const out_of_memory&) {
       in_place_ = buffer();
     }
   }
+  /// As before the first loop.
+  void forget_all(const stream& s) {
+    device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
+    device_->fill_zero(s.handle(), logs_.template as<void>(), sizes_.logs.head_bytes());
+    device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
+    last_iterations_ = 0;
+    if (in_place_.size() == 0) return;
+    device_->fill_zero(s.handle(), in_place_.template as<void>(), in_place_.size());
+    // relaxed: a hint
+    std::atomic_ref(*hope_.template as<std::uint32_t>())
+        .store(parts::in_place_hope::unknown, std::memory_order_relaxed);
+  }
   /// in_place_hope, perhaps not the latest.
   std::uint32_t hope() const {
-    if (in_place_.size() == 0 || unsettled_) return parts::in_place_hope::none;
+    if (in_place_.size() == 0) return parts::in_place_hope::none;
     // relaxed: a hint
     return std::atomic_ref(*hope_.template as<std::uint32_t>()).load(std::memory_order_relaxed);
   }
@@ -185,10 +196,7 @@ class loop_workspace {
       allocate(tm, n, smaller);
     }
     allocate_in_place();
-    device_->fill_zero(s.handle(), table_.template as<void>(), table_.size());
-    device_->fill_zero(s.handle(), logs_.template as<void>(), sizes_.logs.head_bytes());
-    device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
-    if (in_place_.size() != 0) device_->fill_zero(s.handle(), in_place_.template as<void>(), in_place_.size());
+    forget_all(s);
     s.synchronize();
   }
   const launch_shape& shape() const { return shape_; }
@@ -197,6 +205,8 @@ class loop_workspace {
   /// The next loop finds counters, state and error at zero; what that takes is enqueued, neither allocates nor waits.
   void reset(const stream& s) {
     recorded_ = recorded_ || device_->is_recording(s.handle());  // it may run at any time: from now on nothing is known
+    if (unsettled_) forget_all(s);
+    unsettled_ = false;
     if (other_is_clear_ && !recorded_) {
       copy_ ^= 1;
       other_is_clear_ = false;
@@ -225,8 +235,8 @@ class loop_workspace {
     const std::uint32_t known = hope();
     return known != parts::in_place_hope::none && n <= known;
   }
-  /// Such a pass is under way. If the kernel behind it cannot be launched there will be no other one: marks and logs of
-  /// this one would be taken for its own.
+  /// Such a pass is about to be launched. Unless a kernel follows it, note_loop(), nobody ends it: the next loop must
+  /// not take its strays, marks and statuses for its own, and begins with nothing known.
   void note_pass() { unsettled_ = true; }
   /// The shape of that pass: a thread for each iteration, none of which waits for another; or fewer where an iteration
   /// accesses many elements.
@@ -315,9 +325,9 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   if constexpr (E::loop.in_place) {
     const auto iterations = static_cast<std::uint64_t>(n);
     if (w.hopes_for_in_place(iterations)) {
+      w.note_pass();
       launching::enqueue(s, tm.on(), w.shape_in_place(iterations),
                          launching::in_place_kernel<E, Body>{kernel.environment, body});
-      w.note_pass();
       kernel.environment.in_place.tried = true;
     }
   }

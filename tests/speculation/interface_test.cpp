@@ -530,6 +530,57 @@ std::uint64_t last_in_place(const loop_config& c, std::uint32_t n) {
   return in_place;
 }
 
+/// Iteration i stores to an element of its own, and one in 16 to what iteration i - 8 has read.
+struct strays_and_may_stop {
+  array<std::uint64_t> a;
+  std::uint32_t n, first_stray;
+  const std::uint32_t* stops_at;  ///< where this stops the launch
+
+  template <Transaction It>
+  GPUTM_FN outcome operator()(It& it, int index) const {
+    const auto i = static_cast<std::uint32_t>(index);
+    GPUTM_TRY(const std::uint64_t v, it.load(a[i]));
+    GPUTM_TRY(it.store(a[n + i], v + i));
+    if (i >= 8 && i % 16 == first_stray) GPUTM_TRY(it.store(a[i - 8], 3 * v));
+    simt::check(i != *stops_at, "as it should");
+    return commit;
+  }
+  void run(std::vector<std::uint64_t>& x) const {
+    for (std::uint32_t i = 0; i < n; ++i) {
+      x[n + i] = x[i] + i;
+      if (i >= 8 && i % 16 == first_stray) x[i - 8] = 3 * x[i];
+    }
+  }
+};
+TEST(loops, a_pass_in_place_that_nobody_ends_is_forgotten) {
+  constexpr std::uint32_t n = 300, never = ~0u;
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  std::uint32_t stops_at = never;
+  strays_and_may_stop body{tm.allocate<std::uint64_t>(2 * n), n, 15, &stops_at};
+  auto w = make_loop_workspace<strays_and_may_stop>(s, tm, n, {.capacity = {.reads = 2, .writes = 2}, .threads = 8});
+  std::vector<std::uint64_t> expected(2 * n);
+  const auto learn = [&] {
+    for (std::uint32_t i = 0; i < 2 * n; ++i) expected[i] = i * i;
+    tm.write(s, body.a, expected);
+    std::uint64_t in_place = 0;
+    for (int loop = 0; loop < 4; ++loop) {
+      speculate_async(s, tm, w, n, body);
+      in_place = w.collect(s, tm).in_place;
+      body.run(expected);
+      EXPECT_EQ(tm.read(s, body.a), expected);
+    }
+    return in_place;
+  };
+  EXPECT_EQ(learn(), n);
+  stops_at = n - 2;  // some have strayed before
+  EXPECT_THROW(speculate_async(s, tm, w, n, body), schedule_failed);
+  stops_at = never;
+  body.first_stray = 7;
+  EXPECT_EQ(learn(), n);
+}
+
 TEST(loops, a_loop_like_those_before_it_is_in_place) {
   loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 2, .threads = 8};
   EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 500)), 500u);

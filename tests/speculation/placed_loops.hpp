@@ -87,7 +87,7 @@ class placed_loop {
                              [&](const step& s) { return s.what == act::store && s.index == own(i) + k; });
       for (const step& s : all[i]) strays += s.what == act::store && s.index - own(i) >= row_;
     }
-    return owned > 16 * strays;
+    return owned > 16 * strays && 16 * strays <= 3 * n_;  // the second: their list has room for twice as many
   }
   /// What such loops are not expected to do.
   void surprise(iterations& all) {

@@ -43,7 +43,8 @@ class in_place_access {
   const parts::owned_rows rows_;
   const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_, expected_;
   std::uint32_t saved_ = 0;      ///< slots of what it owns and has stored to: the log has what was there before
-  std::uint32_t newest_ = none;  ///< of its strays; if it has one it has strayed
+  std::uint32_t strays_ = 0;     ///< elements elsewhere that it has stored to
+  std::uint32_t newest_ = none;  ///< of these strays
 
  public:
   GPUTM_INLINE in_place_access(const loop_environment& env, const in_place_window& w, std::uint32_t position)
@@ -100,11 +101,9 @@ class in_place_access {
   GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
   GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
 
-  GPUTM_INLINE bool has_strayed() const { return newest_ != none; }
+  GPUTM_INLINE bool has_strayed() const { return strays_ != 0; }
   /// Whether it has stored to more elements than it may.
-  GPUTM_INLINE bool exceeds() const {
-    return has_strayed() && simt::count(saved_) + strays_of(env_, newest_) > env_.logs.writes;
-  }
+  GPUTM_INLINE bool exceeds() const { return has_strayed() && simt::count(saved_) + strays_ > env_.logs.writes; }
   /// At its end. `cancelled`: it changes nothing; it has not strayed.
   GPUTM_INLINE void leave(bool cancelled) {
     if (cancelled) {
@@ -168,6 +167,7 @@ class in_place_access {
     const std::uint64_t key = parts::element_key(number, index);
     std::uint32_t k = find_stray(env_, key, newest_);
     if (k == none) {
+      if (strays_++ == env_.logs.writes) return false;  // others would be looked for among too many
       k = begin_stray(env_, tag_, key, position_, newest_);
       if (k == none) return false;
       newest_ = k;
@@ -189,11 +189,6 @@ class in_place_access {
       k = stray.before();
     }
     return k;
-  }
-  static GPUTM_NOINLINE std::uint32_t strays_of(const loop_environment& env, std::uint32_t newest) {
-    std::uint32_t n = 0;
-    for (; newest != none; newest = parts::stray_entry(env.in_place.strays, newest).before()) ++n;
-    return n;
   }
   /// A new one; none if there is no room.
   static GPUTM_NOINLINE std::uint32_t begin_stray(const loop_environment& env, std::uint32_t tag, std::uint64_t key,

@@ -106,7 +106,8 @@ class in_place_pass {
     const std::uint32_t more = simt::plain_load(now.more);
     const parts::stray_shares shares = env.in_place.shares();
     const std::uint32_t n = expected == 0 ? 0 : shares.of_blocks + (more < shares.more ? more : shares.more);
-    // neighbours are in different blocks: there are fewer entries than threads, and few blocks would have all of them
+    // neighbours are in different blocks: mostly there are fewer entries than threads, and few blocks would have them
+    // all
     const std::uint32_t rank = simt::thread_rank() * simt::grid_size() + simt::block_rank();
     const std::uint32_t threads = simt::grid_threads();
     const bool may_be_stale = (expected & in_place_window::to_nobodys) != 0;
@@ -214,7 +215,8 @@ class in_place_pass {
     put(past.to_others, 0);
     put(past.to_nobodys, 0);
   }
-  /// Counts what this thread's iterations have stored to their own elements, and to others', which are expected then.
+  /// Counts what this thread's iterations have stored to their own elements, and elsewhere; strays to what nobody owns
+  /// are expected there from then on.
   template <class Sum>
   static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows) {
     if (rows.arrays == 0) return;
@@ -252,7 +254,7 @@ class in_place_pass {
     parts::in_place_past& past = *env.in_place.past;
     const std::uint64_t owned = simt::plain_load(past.owned);
     const std::uint64_t astray = std::uint64_t{simt::plain_load(past.to_others)} + simt::plain_load(past.to_nobodys);
-    const bool ready = owned != 0 && 8 * astray <= owned;
+    const bool ready = owned != 0 && 8 * astray <= owned && 2 * astray <= env.in_place.strays.entries;
     const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
     put(past.attempts, attempts);
     const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;
