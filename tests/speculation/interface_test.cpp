@@ -530,25 +530,27 @@ std::uint64_t last_in_place(const loop_config& c, std::uint32_t n) {
   return in_place;
 }
 
-/// Iteration i stores to an element of its own, and one in 16 to what iteration i - 8 has read.
+/// Iteration i stores to an element of its own, and one in 16 of those from `astray` on to what iteration i - 8 has
+/// read.
 struct strays_and_may_stop {
   array<std::uint64_t> a;
-  std::uint32_t n, first_stray;
+  std::uint32_t n, astray;
   const std::uint32_t* stops_at;  ///< where this stops the launch
 
+  GPUTM_INLINE bool strays(std::uint32_t i) const { return i >= astray && i % 16 == 15; }
   template <Transaction It>
   GPUTM_FN outcome operator()(It& it, int index) const {
     const auto i = static_cast<std::uint32_t>(index);
     GPUTM_TRY(const std::uint64_t v, it.load(a[i]));
     GPUTM_TRY(it.store(a[n + i], v + i));
-    if (i >= 8 && i % 16 == first_stray) GPUTM_TRY(it.store(a[i - 8], 3 * v));
+    if (strays(i)) GPUTM_TRY(it.store(a[i - 8], 3 * v));
     simt::check(i != *stops_at, "as it should");
     return commit;
   }
   void run(std::vector<std::uint64_t>& x) const {
     for (std::uint32_t i = 0; i < n; ++i) {
       x[n + i] = x[i] + i;
-      if (i >= 8 && i % 16 == first_stray) x[i - 8] = 3 * x[i];
+      if (strays(i)) x[i - 8] = 3 * x[i];
     }
   }
 };
@@ -558,7 +560,7 @@ TEST(loops, a_pass_in_place_that_nobody_ends_is_forgotten) {
   stream s{on};
   memory<speculation::gpu_tls> tm{on};
   std::uint32_t stops_at = never;
-  strays_and_may_stop body{tm.allocate<std::uint64_t>(2 * n), n, 15, &stops_at};
+  strays_and_may_stop body{tm.allocate<std::uint64_t>(2 * n), n, 0, &stops_at};
   auto w = make_loop_workspace<strays_and_may_stop>(s, tm, n, {.capacity = {.reads = 2, .writes = 2}, .threads = 8});
   std::vector<std::uint64_t> expected(2 * n);
   const auto learn = [&] {
@@ -577,7 +579,7 @@ TEST(loops, a_pass_in_place_that_nobody_ends_is_forgotten) {
   stops_at = n - 2;  // some have strayed before
   EXPECT_THROW(speculate_async(s, tm, w, n, body), schedule_failed);
   stops_at = never;
-  body.first_stray = 7;
+  body.astray = n / 2;  // and do not now
   EXPECT_EQ(learn(), n);
 }
 
