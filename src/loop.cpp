@@ -109,7 +109,7 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64
 /// What passes in place need besides logs, which have been planned, and marks; elements have marks of their own.
 void plan_in_place(loop_sizes& s, const capacity& c, bool host) {
   constexpr std::uint64_t some = 64, of_8 = 3;  // more strays than that had better be deferred as all others
-  constexpr std::uint64_t sector = 32;          // bytes
+  constexpr std::uint64_t sector = parts::stray_space::sector;
   const std::uint64_t entries = s.logs.window / 8 * of_8 + some;
   s.strays.entries = static_cast<std::uint32_t>(entries);
   s.strays.value_words = s.logs.value_words;

@@ -16,11 +16,12 @@ struct stray_space {
   std::uint32_t value_words = 1;  ///< 8-byte words of the largest element
 
   static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr std::uint32_t sector = 32;  ///< bytes that a GPU's cache loads together
   /// Words of 8 bytes of an entry: key; whose it is, and the one that the same iteration has stored before it; value.
-  /// Whole sectors of a GPU's cache, so that most are loaded at once.
+  /// Whole sectors, so that most are loaded at once.
   static GPUTM_INLINE constexpr std::uint32_t entry_words(std::uint32_t value_words) {
-    constexpr std::uint32_t sector = 4;
-    return (2 + value_words + sector - 1) / sector * sector;
+    constexpr std::uint32_t words = sector / sizeof(std::uint64_t);
+    return (2 + value_words + words - 1) / words * words;
   }
 };
 

@@ -71,7 +71,7 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE bool settle(const marking& made) const {
     const std::uint32_t p = made.position, other = first_of(made.before);
     if (other == none || other == p) return false;
-    simt::atomic(last_of(made.first)).fetch_max(tag_ << position_bits | (other > p ? other : p), order::relaxed);
+    simt::atomic(last_of(made.first)).fetch_max(word_of_last(other > p ? other : p), order::relaxed);
     // relaxed: the commit looks at them, behind a barrier
     simt::atomic(space_->contested[p]).store(tag_, order::relaxed);
     simt::atomic(space_->contested[other]).store(tag_, order::relaxed);
