@@ -106,8 +106,20 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64
       std::clamp<std::uint64_t>(std::bit_ceil(wanted), 64, host ? most_slots_on_host : most_slots));
 }
 
+/// A loop of several windows has memory of its own for what a pass in place saves, from byte `at` on, unless that is
+/// more than logs may have.
+void plan_saved(loop_sizes& s, const loop_config& c, std::uint64_t at) {
+  s.saved_at = s.saved_values_at = s.in_place_bytes = at;
+  const std::uint64_t n = s.limits.iterations;
+  const std::uint64_t words = parts::saved_space::words(n, c.capacity.writes, s.logs.value_words);
+  const std::uint64_t bytes = words * sizeof(std::uint64_t);
+  if (n <= s.logs.window || bytes > c.log_bytes || words > std::numeric_limits<std::uint32_t>::max()) return;
+  s.saved_positions = static_cast<std::uint32_t>(n);
+  s.saved_values_at += n * sizeof(std::uint64_t);
+  s.in_place_bytes += bytes;
+}
 /// What passes in place need besides logs, which have been planned, and marks; elements have marks of their own.
-void plan_in_place(loop_sizes& s, const capacity& c, bool host) {
+void plan_in_place(loop_sizes& s, const loop_config& c, bool host) {
   constexpr std::uint64_t some = 64, of_8 = 3;  // more strays than that had better be deferred as all others
   constexpr std::uint64_t sector = parts::stray_space::sector;
   const std::uint64_t entries = s.logs.window / 8 * of_8 + some;
@@ -116,12 +128,13 @@ void plan_in_place(loop_sizes& s, const capacity& c, bool host) {
   s.strays_at = ceiling(sizeof(parts::in_place_past), sector) * sector;
   s.expected_at = s.strays_at + entries * parts::stray_space::entry_words(s.strays.value_words) * sizeof(std::uint64_t);
   const std::uint64_t elements = s.table.first[max_regions];
-  s.in_place_bytes = s.expected_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
+  const std::uint64_t end = s.expected_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
+  plan_saved(s, c, ceiling(end, sector) * sector);
   // Where iterations access rows, a warp has so many lines at hand, and those of all warps must fit into the cache of a
   // multiprocessor. Numbers of an H100: 12 reads and writes take 0.09 ms with 768 threads, 0.16 with 1,152; 16 take
   // 0.13 with 512, 0.39 with 1,152; 5 do not care.
   constexpr std::uint32_t many_accesses = 16, accesses_at_once = 1u << 14;
-  const std::uint64_t accesses = std::uint64_t{c.reads} + c.writes;
+  const std::uint64_t accesses = std::uint64_t{c.capacity.reads} + c.capacity.writes;
   if (!host && accesses >= many_accesses)
     s.threads_in_place = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, accesses_at_once / accesses));
 }
@@ -173,10 +186,10 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.table_bytes = s.contested_at + (traits.writers ? std::uint64_t{s.logs.window} * sizeof(std::uint32_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);
-  if (traits.in_place && c.in_place && !hashed) plan_in_place(s, c.capacity, host);
   s.memory = m.regions().memory;
   s.arrays = m.region_count();
   s.limits.iterations = n;
+  if (traits.in_place && c.in_place && !hashed) plan_in_place(s, c, host);
   constexpr std::uint32_t countable = std::numeric_limits<std::uint32_t>::max() - 1;
   s.limits.operations = static_cast<std::uint32_t>(std::min<std::uint64_t>(c.longest_iteration, countable));
   s.limits.window = s.logs.window;

@@ -28,7 +28,8 @@ struct loop_config {
   std::uint32_t smallest_window = 32;  ///< that a window shrinks to
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   bool in_place = true;                ///< gpu_tls runs loops in place whose iterations store to elements of their own,
-                                       ///< as those before in their workspace
+                                       ///< as those before in their workspace. One of several windows takes as much
+                                       ///< memory again as `log_bytes`, at most
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
@@ -82,9 +83,11 @@ struct loop_sizes {
   std::uint64_t in_place_bytes = 0;  ///< that loops in place need besides; 0: no loop is run in place
   parts::stray_space strays;         ///< without memory
   std::uint64_t strays_at = 0, expected_at = 0;
-  std::uint32_t threads_in_place = 0;  ///< of a multiprocessor in such a pass; 0: as many as it can have
-  std::uint32_t memory = 0;            ///< its number
-  std::uint32_t arrays = 0;            ///< that it has
+  std::uint64_t saved_at = 0, saved_values_at = 0;  ///< saved_space, if it has memory of its own
+  std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
+  std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
+  std::uint32_t memory = 0;                         ///< its number
+  std::uint32_t arrays = 0;                         ///< that it has
 };
 void check_iterations(std::int64_t n);
 void check_arrays(const loop_sizes&, const memory_core&);
@@ -152,7 +155,7 @@ class loop_workspace {
     device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
     last_iterations_ = 0;
     if (in_place_.size() == 0) return;
-    device_->fill_zero(s.handle(), in_place_.template as<void>(), in_place_.size());
+    device_->fill_zero(s.handle(), in_place_.template as<void>(), sizes_.saved_values_at);
     // relaxed: a hint
     std::atomic_ref(*hope_.template as<std::uint32_t>())
         .store(parts::in_place_hope::unknown, std::memory_order_relaxed);
@@ -172,10 +175,15 @@ class loop_workspace {
     space.past = reinterpret_cast<parts::in_place_past*>(base);
     space.strays = sizes_.strays;
     space.strays.base = reinterpret_cast<std::uint64_t*>(base + sizes_.strays_at);
+    space.saved = parts::saved_space::within(sizes_.logs);
+    if (sizes_.saved_positions != 0)
+      space.saved = {reinterpret_cast<std::uint64_t*>(base + sizes_.saved_at),
+                     reinterpret_cast<std::uint64_t*>(base + sizes_.saved_values_at), sizes_.saved_positions,
+                     sizes_.logs.value_words};
     space.blocks = shape_in_place(n).clients;
     space.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
     space.hope = hope_.template as<std::uint32_t>();
-    space.learns = n == last_iterations_ && n > hope();
+    space.learns = n == last_iterations_ && n > hope() && n <= space.saved.positions;
     return space;
   }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "gputm/parts/owned_rows.hpp"
+#include "gputm/parts/saved_values.hpp"
 #include "gputm/parts/stray_list.hpp"
 
 namespace gputm::parts {
@@ -43,6 +44,7 @@ struct in_place_space {
   std::uint32_t* expected = nullptr;  ///< a bit for each element of the memory: loops before have stored there, but it
                                       ///< is nobody's own
   stray_space strays;
+  saved_space saved;              ///< a loop with more iterations than this has positions is never run in place
   std::uint32_t blocks = 0;       ///< of a pass of this loop
   std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
   bool learns = false;            ///< this loop may find out whether later ones can store in place

@@ -15,6 +15,7 @@ struct owned_rows {
   std::uint32_t width = 0;   ///< elements of an iteration in each of these arrays
 
   static constexpr std::uint32_t most = 32;  ///< elements that an iteration owns in all arrays together
+  static constexpr std::uint64_t most_indices = 0xffffffffu;  ///< of all rows together
 
   GPUTM_INLINE bool has_array(std::uint32_t region) const { return (arrays >> region & 1) != 0; }
   /// Index of the first element that iteration `i` owns.

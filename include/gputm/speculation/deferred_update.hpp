@@ -538,8 +538,8 @@ class deferred_update : window_thread<Body> {
     if (w_.foreseen && simt::grid_thread_rank() == 0) plan_.end_whole(w_, barrier_.has_noted(after_pass));
     if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.offset);
     this->flush();
-    const bool smooth = w_.number == 1 && w_.wary == 0 && w_.commits == env_.limits.iterations;
-    if (env_.in_place.learns && smooth) in_place_pass::learn(env_, barrier_);
+    const bool smooth = w_.wary == 0 && w_.commits == w_.size && w_.base + w_.commits == env_.limits.iterations;
+    if (env_.in_place.learns && smooth && w_.closing) in_place_pass::learn(env_, barrier_, w_.base, w_.size);
   }
 };
 

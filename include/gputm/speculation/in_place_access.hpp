@@ -42,7 +42,7 @@ class in_place_access {
   const loop_environment& env_;
   const parts::owned_rows rows_;
   const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_, expected_;
-  std::uint32_t saved_ = 0;      ///< slots of what it owns and has stored to: the log has what was there before
+  std::uint32_t saved_ = 0;      ///< slots of what it owns and has stored to: what was there before is saved
   std::uint32_t strays_ = 0;     ///< elements elsewhere that it has stored to
   std::uint32_t newest_ = none;  ///< of these strays
 
@@ -84,7 +84,7 @@ class in_place_access {
     const std::uint32_t slot = rows_.slot(number, index - row_);
     if ((saved_ >> slot & 1) == 0) {
       saved_ |= 1u << slot;
-      parts::loop_log(env_.logs, position_).set_value(slot, parts::read_element<T>(r, index));
+      parts::saved_values(env_.in_place.saved, position_).set(slot, parts::read_element<T>(r, index));
     }
     parts::write_element(r, index, value);
     return true;
@@ -110,24 +110,22 @@ class in_place_access {
       put_back(env_, position_, saved_);
       saved_ = 0;
     }
-    if (saved_ != rows_.all_slots()) parts::loop_log(env_.logs, position_).set_status({tag_, saved_});
+    if (saved_ != rows_.all_slots()) parts::saved_values(env_.in_place.saved, position_).set_slots(tag_, saved_);
   }
 
   /// What position `p` has saved in the pass of this tag.
   static GPUTM_INLINE std::uint32_t saved_by(const loop_environment& env, std::uint32_t tag, std::uint32_t p) {
-    const parts::position_status s = parts::loop_log(env.logs, p).last_status();
-    return s.tag == tag ? s.version : env.in_place.rows().all_slots();
+    return parts::saved_values(env.in_place.saved, p).slots(tag, env.in_place.rows().all_slots());
   }
   /// It goes back to where it was.
   static GPUTM_NOINLINE void put_back(const loop_environment& env, std::uint32_t p, std::uint32_t saved) {
     const parts::owned_rows rows = env.in_place.rows();
-    const parts::loop_log log(env.logs, p);
+    const parts::saved_values before(env.in_place.saved, p);
     parts::latest_region array(env.regions);
     for (std::uint32_t region = 0, slot = 0; region < max_regions; ++region) {
       if (!rows.has_array(region)) continue;
       for (std::uint32_t k = 0; k < rows.width; ++k, ++slot)
-        if ((saved >> slot & 1) != 0)
-          log.write_back(array, slot, parts::element_key(region, rows.row(p) + k), log.first_word(slot));
+        if ((saved >> slot & 1) != 0) before.put_back(array, slot, parts::element_key(region, rows.row(p) + k));
     }
   }
 

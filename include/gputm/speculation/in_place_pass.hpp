@@ -5,7 +5,8 @@
 //             elements to which strays are expected, mark the element
 //   settle    the next kernel: has anybody read what a lower stray writes?  If not, strays are written back, for each
 //             element its last one. If anything is not as expected, all that was stored is put back, and windows begin
-//   learn     at the end of a loop of one window: do iterations store to rows of neighbours, one after another's?
+//   learn     at the end of a loop: have the iterations of its last window stored to rows of neighbours, one after
+//             another's?
 //
 // Why the result is the sequential loop's, if the pass counts. An element that an iteration owns: nobody else reads it,
 // and nobody else stores to it but higher iterations, whose strays come after all that is in place. So its owner reads
@@ -13,6 +14,8 @@
 // stores to it are strays, which are expected there, or the pass comes to nothing. Nobody sees them but who has stored
 // them, and who else reads such an element has marked it. Marks tell of the highest position only, which is enough: if
 // any position above a stray has read its element, that one has; and of several strays the highest one prevails.
+//
+// A loop of several windows may not stray: positions in marks and strays are those of one window.
 //
 // Nothing of that depends on what loops before have told: all threads go by the same rows, ranges and expectations, so
 // wrong ones cost time only.
@@ -82,19 +85,21 @@ class in_place_pass {
     const parts::in_place_words& now = env.state->in_place;
     return simt::plain_load(now.tag) != 0 && (simt::plain_load(now.trouble) | simt::plain_load(now.stale)) == 0;
   }
-  /// All threads of the grid call it, at the end of a loop of one window that has gone smoothly.
+  /// All threads of the grid call it, at the end of a loop whose last window, of `size` iterations from `base` on, has
+  /// gone smoothly; nobody uses its logs any more.
   /// Templates, so that kernels of transactions compile for GPUs that cannot add up a warp's words.
   template <class Sum = std::uint64_t>
-  static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier) {
+  static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier, std::uint64_t base,
+                                   std::uint32_t size) {
     parts::in_place_past& past = *env.in_place.past;
     const std::uint32_t attempts = simt::plain_load(past.attempts);
     // the host need not know yet
     if (env.limits.iterations <= simt::plain_load(past.ready) || attempts == past.most_attempts) return;
-    const std::uint32_t sample = static_cast<std::uint32_t>(env.limits.iterations / (attempts + 2));
-    if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, sample);
+    const std::uint32_t sample = size / (attempts + 2), first = static_cast<std::uint32_t>(base);
+    if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, first, sample);
     barrier.wait();
-    compare<Sum>(env, env.in_place.rows());
-    barrier.wait([&env] { decide(env); });
+    compare<Sum>(env, env.in_place.rows(), first, size);
+    barrier.wait([&env, size] { decide(env, size); });
   }
 
  private:
@@ -191,9 +196,10 @@ class in_place_pass {
     simt::progress();
   }
 
-  /// Takes what iteration `i` has stored to for its own: neighbours, as many and at the same indices in each array.
-  static GPUTM_INLINE void propose(const loop_environment& env, std::uint32_t i) {
-    const parts::loop_log log(env.logs, i);
+  /// Takes what position `p` of the window from iteration `base` on has stored to for its own: neighbours, as many and
+  /// at the same indices in each array.
+  static GPUTM_INLINE void propose(const loop_environment& env, std::uint32_t base, std::uint32_t p) {
+    const parts::loop_log log(env.logs, p);
     const std::uint32_t n = log.write_count();
     std::uint32_t arrays = 0, lowest = ~0u, highest = 0;
     for (std::uint32_t k = 0; k < n; ++k) {
@@ -204,9 +210,10 @@ class in_place_pass {
       highest = index > highest ? index : highest;
     }
     parts::owned_rows rows{arrays, 0, highest - lowest + 1};
-    rows.begin = lowest - i * rows.width;
+    rows.begin = lowest - (base + p) * rows.width;
     const std::uint64_t all = std::uint64_t{rows.width} * simt::count(arrays);
-    if (n == 0 || all != n || n > rows.most) rows = {};
+    const bool fits = env.limits.iterations * rows.width <= rows.most_indices;
+    if (n == 0 || all != n || n > rows.most || !fits) rows = {};
     parts::in_place_past& past = *env.in_place.past;
     put(past.arrays, rows.arrays);
     put(past.begin, rows.begin);
@@ -218,19 +225,20 @@ class in_place_pass {
   /// Counts what this thread's iterations have stored to their own elements, and elsewhere; strays to what nobody owns
   /// are expected there from then on.
   template <class Sum>
-  static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows) {
+  static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows, std::uint32_t base,
+                                   std::uint32_t size) {
     if (rows.arrays == 0) return;
     const auto n = static_cast<std::uint32_t>(env.limits.iterations);
     Sum owned = 0, others = 0, nobodys = 0;
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < n; p += simt::grid_threads()) {
+    for (std::uint32_t p = simt::grid_thread_rank(); p < size; p += simt::grid_threads()) {
       const parts::loop_log log(env.logs, p);
       const std::uint32_t writes = log.write_count();
       for (std::uint32_t k = 0; k < writes; ++k) {
         const std::uint64_t key = parts::loop_log::element(log.write_key(k));
         const std::uint32_t region = parts::region_of(key), index = parts::index_of(key);
         const bool has_owner = rows.has(region, index, n);
-        const bool own = has_owner && rows.owner(index) == p;
+        const bool own = has_owner && rows.owner(index) == base + p;
         owned += own;
         others += has_owner && !own;
         nobodys += !has_owner;
@@ -249,12 +257,15 @@ class in_place_pass {
     add(env.in_place.past->to_others, others);
     add(env.in_place.past->to_nobodys, nobodys);
   }
-  /// Few enough strays are no reason against it.
-  static GPUTM_INLINE void decide(const loop_environment& env) {
+  /// Few enough strays are no reason against it, unless the loop has more than the `size` iterations of its last
+  /// window: their positions would not fit into marks.
+  static GPUTM_INLINE void decide(const loop_environment& env, std::uint32_t size) {
     parts::in_place_past& past = *env.in_place.past;
     const std::uint64_t owned = simt::plain_load(past.owned);
     const std::uint64_t astray = std::uint64_t{simt::plain_load(past.to_others)} + simt::plain_load(past.to_nobodys);
-    const bool ready = owned != 0 && 8 * astray <= owned && 2 * astray <= env.in_place.strays.entries;
+    const bool may_stray = env.limits.iterations == size;
+    const bool few = may_stray ? 8 * astray <= owned && 2 * astray <= env.in_place.strays.entries : astray == 0;
+    const bool ready = owned != 0 && few;
     const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
     put(past.attempts, attempts);
     const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;

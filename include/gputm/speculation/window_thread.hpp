@@ -58,8 +58,7 @@ class window_thread {
       table = Table(env_.table, w_.tag);
       if (w_.clear_table) {
         table.clear();
-        for (std::uint32_t p = simt::grid_thread_rank(); p < env_.logs.window; p += simt::grid_threads())
-          log(p).set_status({});
+        clear_statuses();
         barrier_.wait();
       }
       if (w_.stretch == 0) return true;
@@ -98,6 +97,14 @@ class window_thread {
         w_(plan_.first()) {}
 
  private:
+  GPUTM_INLINE void clear_statuses() const {
+    const parts::saved_space& saved = env_.in_place.saved;
+    for (std::uint32_t p = simt::grid_thread_rank(); p < env_.logs.window; p += simt::grid_threads())
+      log(p).set_status({});
+    if (saved.positions == env_.logs.window) return;  // they are the same
+    for (std::uint32_t p = simt::grid_thread_rank(); p < saved.positions; p += simt::grid_threads())
+      parts::saved_values(saved, p).forget();
+  }
   GPUTM_INLINE void run_stretch() {
     if (simt::grid_thread_rank() == 0) {
       plan_.begin_stretch();

@@ -1,0 +1,72 @@
+// Floor 2: what was in memory before the iterations of a pass in place (in_place_pass.hpp) have stored there.
+#pragma once
+
+#include <cstdint>
+
+#include "gputm/parts/loop_log.hpp"
+
+namespace gputm::parts {
+
+/// A word of status for each position, and words of values: word k of slot i of position p is at
+/// (i * value_words + k) * positions + p, all together less than 2^32 words. Trivially copyable, lives in the kernel's
+/// parameters. Statuses are zero before the first loop, and after each clearing of marks.
+struct saved_space {
+  std::uint64_t* statuses = nullptr;
+  std::uint64_t* values = nullptr;
+  std::uint32_t positions = 0;
+  std::uint32_t value_words = 1;  ///< 8-byte words of the largest element
+
+  /// In the logs, as far as they have positions: no window is under way during a pass.
+  static saved_space within(const loop_log_space& logs) {
+    const std::uint64_t row = logs.window;
+    return {logs.base + row, logs.base + (2 + std::uint64_t{logs.reads} + logs.writes) * row, logs.window,
+            logs.value_words};
+  }
+  /// Words of memory of its own, with so many slots.
+  static constexpr std::uint64_t words(std::uint64_t positions, std::uint32_t slots, std::uint32_t value_words) {
+    return positions * (1 + std::uint64_t{slots} * value_words);
+  }
+};
+
+/// Those of one position. Only the thread that runs it writes them, and the next kernel reads them.
+class saved_values {
+  std::uint64_t* status_;
+  std::uint64_t* values_;
+  std::uint32_t positions_, value_words_;
+
+  GPUTM_INLINE auto words_of(std::uint32_t slot) const {
+    return [first = values_ + slot * value_words_ * positions_, width = positions_](std::uint32_t k) -> std::uint64_t& {
+      return first[k * width];
+    };
+  }
+
+ public:
+  GPUTM_INLINE saved_values(const saved_space& s, std::uint32_t position)
+      : status_(s.statuses + position),
+        values_(s.values + position),
+        positions_(s.positions),
+        value_words_(s.value_words) {}
+
+  template <class T>
+  GPUTM_INLINE void set(std::uint32_t slot, const T& value) const {
+    put_words(value, words_of(slot));
+  }
+  /// The element of this key gets what the slot has.
+  GPUTM_INLINE void put_back(latest_region& array, std::uint32_t slot, std::uint64_t key) const {
+    const auto word = words_of(slot);
+    write_element_back(array, key, simt::plain_load(word(0)), word);
+  }
+  /// Which slots have been set in the pass of a tag: kept as the version of that tag's status.
+  GPUTM_INLINE void set_slots(std::uint32_t tag, std::uint32_t slots) const {
+    // relaxed: the end of the kernel orders it
+    simt::atomic(*status_).store(position_status{tag, slots}.word(), simt::order::relaxed);
+  }
+  /// Those, or `otherwise`, if nobody has said so in that pass.
+  GPUTM_INLINE std::uint32_t slots(std::uint32_t tag, std::uint32_t otherwise) const {
+    const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
+    return s.tag == tag ? s.version : otherwise;
+  }
+  GPUTM_INLINE void forget() const { set_slots(0, 0); }
+};
+
+}  // namespace gputm::parts
