@@ -146,6 +146,10 @@ class loop_workspace {
       in_place_ = buffer(device_, sizes_.in_place_bytes);
     } catch (const out_of_memory&) {
       in_place_ = buffer();
+      if (sizes_.saved_positions == 0) return;
+      sizes_.saved_positions = 0;  // loops of one window need less
+      sizes_.in_place_bytes = sizes_.saved_values_at = sizes_.saved_at;
+      allocate_in_place();
     }
   }
   /// As before the first loop.

@@ -28,15 +28,16 @@ struct adds_to_its_own {
   }
 };
 /// How many iterations of the last of some loops were in place. One more loop ends early, so that it cannot be.
+/// `planned`: iterations that their workspace has been made for; 0: as many.
 template <class Word, unsigned N>
-std::uint64_t last_in_place(const loop_config& c, std::uint32_t n) {
+std::uint64_t last_in_place(const loop_config& c, std::uint32_t n, std::uint32_t planned = 0) {
   using element_type = words<Word, N>;
   constexpr std::uint32_t loops = 4;
   device on = host_device();
   stream s{on};
   memory<speculation::gpu_tls> tm{on};
   adds_to_its_own<element_type> body{tm.allocate<element_type>(2 * n), n};
-  auto w = make_loop_workspace<adds_to_its_own<element_type>>(s, tm, n, c);
+  auto w = make_loop_workspace<adds_to_its_own<element_type>>(s, tm, planned != 0 ? planned : n, c);
   std::uint64_t in_place = 0;
   for (std::uint32_t k = 0; k <= loops; ++k) {
     if (k == loops) body.end = n / 2;
@@ -133,6 +134,20 @@ TEST(in_place, loops_of_several_windows_are) {
   --c.log_bytes;
   EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 500)), 0u) << "what is saved has no room";
   EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 100)), 100u) << "this is one window";
+}
+TEST(in_place, a_small_last_window_tells_nothing) {
+  const loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 2, .threads = 8, .window = 100};
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 425)), 425u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 424)), 0u);
+}
+TEST(in_place, loops_longer_than_planned_are_if_there_is_room) {
+  loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 2, .threads = 8, .window = 100};
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 600, 600)), 600u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 300, 600)), 300u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 50, 600)), 50u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 600, 599)), 0u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 600, 100)), 0u);
+  EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 100, 50)), 0u) << "windows have 50 iterations";
 }
 TEST(in_place, loops_of_several_windows_that_stray_are_not) {
   constexpr std::uint32_t n = 300;

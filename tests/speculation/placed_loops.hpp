@@ -134,7 +134,8 @@ void loops_in_place_equal_the_sequential_loops(const venue& v) {
   using value = std::uint64_t;
   dice d(v.seed * 15485863 + v.round);
   const std::uint32_t n = v.pick(2 + d.below(14), 1 + d.below(600), 1 + d.below(60'000)), row = 1 + d.below(5);
-  const bool several_windows = v.round % 7 == 6;  // which may not stray, if they are to be in place
+  // these may not stray, if they are to be in place
+  const bool several_windows = v.exploring() ? v.round % 7 == 6 : v.seed % 2 == 0;
   placed_loop loops(d, n, row, d.below(3) == 0, !several_windows);
   stream s{v.on};
   memory<E> tm{v.on};
@@ -218,17 +219,22 @@ void what_a_pass_saves_is_its_own(const venue& v) {
   loop_config c = config_for(v, {.reads = 2, .writes = 2});
   c.in_place = true;
   c.window = 2 + d.below(n);
-  c.tags = 5 + d.below(6);
+  c.tags = d.below(4) == 0 ? 1023 : 5 + d.below(6);
   auto w = make_loop_workspace<adds_to_its_two>(s, tm, n, c);
+  // that is known behind three loops that are alike, if the last window is no small one and tags do not run out
+  const std::uint32_t left = n % c.window, quiet_turns = c.tags == 1023 ? 4 : 0;
+  const bool known = c.window >= n || left == 0 || left >= c.window / 4;
   std::vector<std::uint64_t> expected(2 * n);
   for (std::uint64_t& x : expected) x = d.next();
   tm.write(s, body.a, expected);
   const std::uint32_t turns = v.pick(18u, 40u, 40u), partial = d.below(n);
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
-    body.partial = d.below(2) == 0 ? partial : n;
+    body.partial = turn >= quiet_turns && d.below(2) == 0 ? partial : n;
     body.end = turn > turns / 3 && d.below(6) == 0 ? d.below(n) : n;
     speculate_async(s, tm, w, static_cast<int>(n), body);
-    const std::uint64_t iterations = w.collect(s, tm).iterations;
+    const loop_statistics done = w.collect(s, tm);
+    const std::uint64_t iterations = done.iterations;
+    if (turn + 1 == quiet_turns && known) require_equal(done.in_place, n, "iterations in place behind those like them");
     require_equal(iterations, std::min<std::uint64_t>(n, body.end + std::uint64_t{1}), "iterations that took effect");
     for (std::uint32_t j = 0; j < 2 * iterations; ++j)
       if (j != 2 * body.partial + 1) expected[j] = 3 * expected[j] + j;

@@ -16,7 +16,7 @@ struct in_place_past {
   std::uint32_t ready;                 ///< loops of so many iterations, or fewer, may store in place
   std::uint32_t attempts;              ///< at finding out
   std::uint32_t arrays, begin, width;  ///< owned_rows
-  std::uint32_t owned;                 ///< stores of a loop to its iterations' own elements
+  std::uint32_t owned;                 ///< stores of a loop's last window to its iterations' own elements
   std::uint32_t to_others;             ///< its strays to what other iterations own
   std::uint32_t to_nobodys;            ///< and to what nobody owns
   std::uint32_t share;                 ///< stray_shares::of_block

@@ -95,14 +95,20 @@ class in_place_pass {
     const std::uint32_t attempts = simt::plain_load(past.attempts);
     // the host need not know yet
     if (env.limits.iterations <= simt::plain_load(past.ready) || attempts == past.most_attempts) return;
+    if (size != env.limits.iterations && !is_telling(env, size)) return;
     const std::uint32_t sample = size / (attempts + 2), first = static_cast<std::uint32_t>(base);
     if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, first, sample);
-    barrier.wait();
+    barrier.wait([&past] { put(past.ready, 0); });  // what is known goes with other rows
     compare<Sum>(env, env.in_place.rows(), first, size);
     barrier.wait([&env, size] { decide(env, size); });
   }
 
  private:
+  /// Whether the last of several windows tells something: a loop that needs one only had better have that, and of few
+  /// iterations nearly any addresses look like rows.
+  static GPUTM_INLINE bool is_telling(const loop_environment& env, std::uint32_t size) {
+    return env.limits.iterations > env.logs.window && size >= env.logs.window / 4;
+  }
   /// Whether the pass counts.
   static GPUTM_NOINLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, std::uint32_t expected,
                                            bool failed) {
