@@ -33,7 +33,10 @@ struct loop_log_space {
   constexpr std::uint64_t position_bytes() const {
     return rows() * sizeof(std::uint64_t) + (std::uint64_t{writes} + 1) * sizeof(std::uint32_t);
   }
-  /// Reads number `i` of all positions, those of a calm pass (loop_log::set_calm_read).
+  // The rows of all positions.
+  constexpr std::uint64_t* statuses() const { return base + window; }
+  constexpr std::uint64_t* values() const { return base + (2 + std::uint64_t{reads} + writes) * window; }
+  /// Reads number `i`, those of a calm pass (loop_log::set_calm_read).
   GPUTM_INLINE const std::uint64_t* reads_row(std::uint32_t i) const { return base + (2 + std::uint64_t{i}) * window; }
   GPUTM_INLINE constexpr std::uint64_t nodes() const { return std::uint64_t{writes} * window; }
 };

@@ -18,9 +18,7 @@ struct saved_space {
 
   /// In the logs, as far as they have positions: no window is under way during a pass.
   static saved_space within(const loop_log_space& logs) {
-    const std::uint64_t row = logs.window;
-    return {logs.base + row, logs.base + (2 + std::uint64_t{logs.reads} + logs.writes) * row, logs.window,
-            logs.value_words};
+    return {logs.statuses(), logs.values(), logs.window, logs.value_words};
   }
   /// Words of memory of its own, with so many slots.
   static constexpr std::uint64_t words(std::uint64_t positions, std::uint32_t slots, std::uint32_t value_words) {

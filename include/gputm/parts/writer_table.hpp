@@ -98,7 +98,7 @@ class writer_table : tagged_table<writer_entry> {
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {
     if (std::uint32_t* const first = find_first(key))
-      simt::atomic(last_of(first)).fetch_max((tag_ + 1) << position_bits | p, order::relaxed);
+      simt::atomic(last_of(first)).fetch_max(word_of_last(p, true), order::relaxed);
   }
   /// The lowest position that has marked the element so far, or none.
   GPUTM_INLINE std::uint32_t first_writer(std::uint64_t key) const { return position_in(find_first(key)); }
@@ -177,7 +177,7 @@ class writer_table : tagged_table<writer_entry> {
     for (unsigned i = 0; i < N; ++i) {
       const std::uint32_t word = first[i] ? simt::plain_load(last_of(first[i])) : 0;
       const bool one = !again && word >> position_bits != tag_;  // it has one writer only
-      is[i] = i < n && (one || word == ((tag_ + again) << position_bits | p));
+      is[i] = i < n && (one || word == word_of_last(p, again));
     }
   }
 
@@ -234,7 +234,10 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p) const {
     return tag_ << position_bits | (positions - 1 - p);
   }
-  GPUTM_INLINE std::uint32_t word_of_last(std::uint32_t p) const { return tag_ << position_bits | p; }
+  /// `again`: where last writers are counted anew.
+  GPUTM_INLINE std::uint32_t word_of_last(std::uint32_t p, bool again = false) const {
+    return (tag_ + again) << position_bits | p;
+  }
   GPUTM_INLINE std::uint32_t* first_marks() const { return static_cast<std::uint32_t*>(space_->base); }
   GPUTM_INLINE std::uint32_t* own_first(std::uint64_t key) const { return first_marks() + own_mark(key); }
   /// The mark of the last writer that belongs to a mark of the first one.
