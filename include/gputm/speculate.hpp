@@ -124,6 +124,7 @@ class loop_workspace {
 
   static constexpr std::uint64_t few_bytes = 64u << 20;
   static constexpr std::uint32_t most_threads_in_place = 96;  ///< of a block
+  static constexpr std::uint32_t last_blocks = 16;            ///< of a multiprocessor of a GPU: about what it holds
 
   /// Table and logs of the sizes that the configuration asks for.
   void allocate(const memory<E>& tm, std::uint64_t n, const loop_config& c) {
@@ -164,6 +165,28 @@ class loop_workspace {
     std::atomic_ref(*hope_.template as<std::uint32_t>())
         .store(parts::in_place_hope::unknown, std::memory_order_relaxed);
   }
+  struct grid_in_place {
+    launch_shape shape;
+    std::uint32_t twice;  ///< in_place_space
+  };
+  /// That of a pass in place: a thread for two iterations, and for one towards the end, none of which waits for
+  /// another; or fewer where an iteration accesses many elements.
+  grid_in_place plan_in_place(std::uint64_t n) const {
+    grid_in_place grid{shape_, 0};
+    launch_shape& shape = grid.shape;
+    shape.threads = std::min(shape.threads, most_threads_in_place);
+    shape.clients = static_cast<std::uint32_t>((n + shape.threads - 1) / shape.threads);
+    const std::uint32_t multiprocessors = device_->multiprocessors();
+    if (sizes_.threads_in_place != 0) {
+      const std::uint32_t blocks = std::max(1u, sizes_.threads_in_place / shape.threads) * multiprocessors;
+      shape.clients = std::min(shape.clients, blocks);
+    } else {
+      const std::uint32_t last = multiprocessors * (device_.is_host() ? 1 : last_blocks);
+      grid.twice = shape.clients > last ? (shape.clients - last) / 2 : 0;
+      shape.clients -= grid.twice;
+    }
+    return grid;
+  }
   /// in_place_hope, perhaps not the latest.
   std::uint32_t hope() const {
     if (in_place_.size() == 0) return parts::in_place_hope::none;
@@ -184,7 +207,9 @@ class loop_workspace {
       space.saved = {reinterpret_cast<std::uint64_t*>(base + sizes_.saved_at),
                      reinterpret_cast<std::uint64_t*>(base + sizes_.saved_values_at), sizes_.saved_positions,
                      sizes_.logs.value_words};
-    space.blocks = shape_in_place(n).clients;
+    const grid_in_place grid = plan_in_place(n);
+    space.blocks = grid.shape.clients;
+    space.twice = grid.twice;
     space.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
     space.hope = hope_.template as<std::uint32_t>();
     space.learns = n == last_iterations_ && n > hope() && n <= space.saved.positions;
@@ -250,18 +275,7 @@ class loop_workspace {
   /// Such a pass is about to be launched. Unless a kernel follows it, note_loop(), nobody ends it: the next loop must
   /// not take its strays, marks and statuses for its own, and begins with nothing known.
   void note_pass() { unsettled_ = true; }
-  /// The shape of that pass: a thread for each iteration, none of which waits for another; or fewer where an iteration
-  /// accesses many elements.
-  launch_shape shape_in_place(std::uint64_t n) const {
-    launch_shape shape = shape_;
-    shape.threads = std::min(shape.threads, most_threads_in_place);
-    shape.clients = static_cast<std::uint32_t>((n + shape.threads - 1) / shape.threads);
-    if (sizes_.threads_in_place != 0) {
-      const std::uint32_t blocks = std::max(1u, sizes_.threads_in_place / shape.threads) * device_->multiprocessors();
-      shape.clients = std::min(shape.clients, blocks);
-    }
-    return shape;
-  }
+  launch_shape shape_in_place(std::uint64_t n) const { return plan_in_place(n).shape; }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from

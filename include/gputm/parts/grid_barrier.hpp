@@ -55,12 +55,14 @@ class grid_barrier {
   }
 
   /// As wait(), but `serial` runs only if a thread has had `trouble`: else everybody goes on as soon as all have
-  /// arrived, which saves the serial section and the time until others know that it is over. Each `number`, below
-  /// grid_barrier_words::polls, is good once a launch; has_noted() then tells whether any thread has had a `note`.
+  /// arrived, which saves the serial section and the time until others know that it is over. Whether any thread has had
+  /// trouble. Each `number`, below grid_barrier_words::polls, is good once a launch; has_noted() then tells whether any
+  /// thread has had a `note`.
   template <class Serial>
-  GPUTM_INLINE void poll(unsigned number, bool trouble, bool note, const Serial& serial) {
+  GPUTM_INLINE bool poll(unsigned number, bool trouble, bool note, const Serial& serial) {
     trouble = simt::sync_block_count(trouble) != 0;  // thread 0 arrives for what all threads of the block have done
     note = simt::sync_block_count(note) != 0;
+    bool quiet = true;
     if (simt::thread_rank() == 0) {
       std::uint64_t& word = words_->asked[number].blocks;
       const std::uint64_t mine = one_block + (trouble ? one_trouble : 0) + (note ? one_note : 0);
@@ -70,7 +72,7 @@ class grid_barrier {
       const bool last = now >= everybody;
       if (!last) now = simt::await_at_least(word, everybody);  // acquire: pairs with the arrivals
       std::uint32_t& answered = words_->asked[number].answered;
-      const bool quiet = now % one_block < one_trouble;
+      quiet = now % one_block < one_trouble;
       if (!quiet && last) {
         serial();
         simt::atomic(answered).store(1, order::release);  // pairs with the acquire below
@@ -78,7 +80,7 @@ class grid_barrier {
         (void)simt::await_at_least(answered, 1);  // acquire: pairs with the release above
       }
     }
-    simt::sync_block();  // and goes on for all of them
+    return simt::sync_block_count(!quiet) != 0;  // and goes on for all of them
   }
   /// The same answer on all threads, after such a poll.
   GPUTM_INLINE bool has_noted(unsigned number) const {

@@ -46,6 +46,7 @@ struct in_place_space {
   stray_space strays;
   saved_space saved;              ///< a loop with more iterations than this has positions is never run in place
   std::uint32_t blocks = 0;       ///< of a pass of this loop
+  std::uint32_t twice = 0;        ///< so many of them, the first ones, have two iterations for each thread
   std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
   bool learns = false;            ///< this loop may find out whether later ones can store in place
   bool tried = false;             ///< a pass in place has been enqueued before this kernel
@@ -59,9 +60,9 @@ struct in_place_space {
     // relaxed: the next kernel reads them
     simt::atomic(expected[element / in_word]).fetch_or(1u << element % in_word, simt::order::relaxed);
   }
-  /// Of a pass of this loop.
-  GPUTM_INLINE stray_shares shares() const {
-    const std::uint32_t share = simt::plain_load(past->share), of_blocks = share * blocks;
+  /// Of a pass of this loop; `share` is that of `past`.
+  GPUTM_INLINE stray_shares shares(std::uint32_t share) const {
+    const std::uint32_t of_blocks = share * blocks;
     return {share, of_blocks, strays.entries - of_blocks};
   }
   GPUTM_INLINE owned_rows rows() const {

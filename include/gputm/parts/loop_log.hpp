@@ -82,13 +82,17 @@ class latest_region {
   GPUTM_INLINE std::uint32_t element_bytes() const { return bytes_; }
 };
 
-// Values lie in words of 8 bytes; word(k) is the k-th one.
-template <class T, class Word>
-GPUTM_INLINE void put_words(const T& value, const Word& word) {
+// Values lie in words of 8 bytes; word(k) is the k-th one, and put(k, w) stores it.
+template <class T, class Put>
+GPUTM_INLINE void for_words(const T& value, const Put& put) {
   constexpr std::uint32_t words = (sizeof(T) + 7) / 8;
   std::uint64_t w[words] = {};
   memcpy(w, &value, sizeof value);
-  for (std::uint32_t k = 0; k < words; ++k) simt::plain_store(word(k), w[k]);
+  for (std::uint32_t k = 0; k < words; ++k) put(k, w[k]);
+}
+template <class T, class Word>
+GPUTM_INLINE void put_words(const T& value, const Word& word) {
+  for_words(value, [&word](std::uint32_t k, std::uint64_t w) { simt::plain_store(word(k), w); });
 }
 template <class T, class Word>
 GPUTM_INLINE T get_words(const Word& word) {

@@ -45,9 +45,10 @@ class saved_values {
         positions_(s.positions),
         value_words_(s.value_words) {}
 
+  /// As what caches need not keep: mostly nobody ever looks at it.
   template <class T>
   GPUTM_INLINE void set(std::uint32_t slot, const T& value) const {
-    put_words(value, words_of(slot));
+    for_words(value, [word = words_of(slot)](std::uint32_t k, std::uint64_t w) { simt::streaming_store(word(k), w); });
   }
   /// The element of this key gets what the slot has.
   GPUTM_INLINE void put_back(latest_region& array, std::uint32_t slot, std::uint64_t key) const {

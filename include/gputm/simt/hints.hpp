@@ -30,6 +30,13 @@ GPUTM_INLINE std::uint64_t nanoseconds() {
 #endif
 }
 
+/// Asks a GPU's caches for the line of a byte in global memory that this thread will soon access; nothing waits for it.
+GPUTM_INLINE void prefetch([[maybe_unused]] const void* at) {
+#if GPUTM_ON_DEVICE
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(at));
+#endif
+}
+
 /// Stops the launch: a test's assertion inside a kernel.
 GPUTM_INLINE void check(bool ok, [[maybe_unused]] const char* what, GPUTM_HERE) {
 #if GPUTM_ON_DEVICE

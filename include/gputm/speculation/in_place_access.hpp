@@ -91,9 +91,24 @@ class in_place_access {
   }
 
   /// All threads of a block call it before they begin, if strays are expected.
-  static GPUTM_INLINE void begin_block() {
-    if (simt::thread_rank() == 0) simt::plain_store(strays_of_block(), 0);
+  static GPUTM_INLINE void begin_block(const loop_environment& env) {
+    block_strays& strays = strays_of_block();
+    if (simt::thread_rank() == 0) {
+      simt::plain_store(strays.begun, 0);
+      simt::plain_store(strays.share, simt::plain_load(env.in_place.past->share));
+    }
     simt::sync_block();
+  }
+  static constexpr std::uint32_t long_loop = 1u << 21;
+  /// Called before a body. Iterations of a long loop find their elements in no cache, and wait for one access after
+  /// another; so they ask for what they own, whose place is known, beforehand. Short ones gain nothing.
+  GPUTM_INLINE void ask_for_own() const {
+    if (iterations_ < long_loop) return;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t arrays = rows_.arrays; arrays != 0; arrays &= arrays - 1) {
+      const region& r = env_.regions.regions[simt::count(~arrays & (arrays - 1))];
+      if (row_ < r.length) simt::prefetch(r.data + std::uint64_t{row_} * r.element_bytes);
+    }
   }
 
   /// None has failed for certain: all run again if this one does.
@@ -160,7 +175,7 @@ class in_place_access {
   template <class T>
   GPUTM_INLINE bool store_elsewhere(std::uint32_t number, std::uint32_t index, const T& value) {
     if (expected_ == 0) return false;
-    const bool may = has_owner(number, index) ? rows_.owner(index) < position_ : is_expected(number, index);
+    const bool may = has_owner(number, index) ? rows_.is_below(index, position_) : is_expected(number, index);
     if (!may) return false;
     const std::uint64_t key = parts::element_key(number, index);
     std::uint32_t k = find_stray(env_, key, newest_);
@@ -174,11 +189,16 @@ class in_place_access {
     return true;
   }
 
-  static GPUTM_INLINE std::uint32_t& strays_of_block() { return simt::shared<in_place_access, std::uint32_t>(); }
+  struct block_strays {
+    std::uint32_t begun;
+    std::uint32_t share;  ///< in_place_past::share
+  };
+  static GPUTM_INLINE block_strays& strays_of_block() { return simt::shared<in_place_access, block_strays>(); }
 
-  // Apart, as all that few iterations come to.
+  // Few iterations come to these two. But if they were compiled apart, a pass would need more registers, and they would
+  // have to load the kernel's parameters from memory.
   /// The stray to the element among those of an iteration, or none; `newest` may be none.
-  static GPUTM_NOINLINE std::uint32_t find_stray(const loop_environment& env, std::uint64_t key, std::uint32_t newest) {
+  static GPUTM_INLINE std::uint32_t find_stray(const loop_environment& env, std::uint64_t key, std::uint32_t newest) {
     std::uint32_t k = newest;
     GPUTM_NO_UNROLL
     while (k != none) {
@@ -189,11 +209,12 @@ class in_place_access {
     return k;
   }
   /// A new one; none if there is no room.
-  static GPUTM_NOINLINE std::uint32_t begin_stray(const loop_environment& env, std::uint32_t tag, std::uint64_t key,
-                                                  std::uint32_t position, std::uint32_t before) {
+  static GPUTM_INLINE std::uint32_t begin_stray(const loop_environment& env, std::uint32_t tag, std::uint64_t key,
+                                                std::uint32_t position, std::uint32_t before) {
     // relaxed, both: all that matters is who gets which entry, and the next kernel reads them
-    std::uint32_t k = simt::atomic<simt::scope::block>(strays_of_block()).fetch_add(1, simt::order::relaxed);
-    const parts::stray_shares shares = env.in_place.shares();
+    block_strays& strays = strays_of_block();
+    std::uint32_t k = simt::atomic<simt::scope::block>(strays.begun).fetch_add(1, simt::order::relaxed);
+    const parts::stray_shares shares = env.in_place.shares(simt::plain_load(strays.share));
     if (k < shares.of_block) {
       k += simt::block_rank() * shares.of_block;
     } else {

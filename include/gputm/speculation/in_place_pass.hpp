@@ -50,28 +50,32 @@ class in_place_pass {
     parts::in_place_words& now = env.state->in_place;
     if (simt::grid_thread_rank() == 0) put(now.tag, tag);
     const in_place_window w = in_place_window::of(env, tag);
-    if (w.strays != 0) in_place_access::begin_block();
+    if (w.strays != 0) in_place_access::begin_block(env);
+    const turns mine(env.in_place.twice, w.iterations);
     iteration_trouble trouble;
-    std::uint32_t p = simt::grid_thread_rank(), failed = 0;
-    bool has_turn = p < w.iterations;
+    std::uint32_t p = mine.first, failed = 0;
+    bool has_turn = p < mine.end;
     simt::in_step lanes(has_turn);
     GPUTM_NO_UNROLL
     while (has_turn) {
       in_place_access a(env, w, p);
+      a.ask_for_own();
       iteration<in_place_access> it(a, env.regions, env.limits.operations, trouble);
       const attempt_end how = it.run(body, p);
       const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
       a.leave(cancelled);
       failed |= (how != attempt_end::commit && !cancelled) || it.last() || a.exceeds();
-      p += simt::grid_threads();
-      has_turn = lanes.next(p < w.iterations);
+      p += mine.step;
+      has_turn = lanes.next(p < mine.end);
     }
     // relaxed: the next kernel reads it
     if (failed != 0) simt::atomic(now.trouble).store(1, order::relaxed);
   }
 
   /// All threads of the grid call it, in the kernel behind the pass. Unless is_over(), nothing is left of it then.
-  static GPUTM_NOINLINE void settle(const loop_environment& env) {
+  /// Not compiled apart, nor is what it calls if there are strays: that would load a kernel's parameters from memory,
+  /// and again behind a barrier.
+  static GPUTM_INLINE void settle(const loop_environment& env) {
     const parts::in_place_words& now = env.state->in_place;
     const std::uint32_t tag = simt::plain_load(now.tag), trouble = simt::plain_load(now.trouble);
     const std::uint32_t expected = in_place_window::expected_strays(env);
@@ -104,18 +108,31 @@ class in_place_pass {
   }
 
  private:
+  /// The iterations of a thread of the pass: `first`, and each `step`-th one behind it, below `end`. The first blocks,
+  /// `twice` of them, run two neighbouring pieces of a loop, which takes less time than twice as many blocks would; if
+  /// all did, multiprocessors would wait longer for the last ones.
+  struct turns {
+    std::uint32_t first, step, end;
+    GPUTM_INLINE turns(std::uint32_t twice, std::uint32_t n) {
+      const std::uint32_t block = simt::block_rank(), threads = simt::block_size();
+      const bool is_first = block < twice;
+      first = simt::grid_thread_rank() + (is_first ? block : twice) * threads;
+      step = is_first ? threads : simt::grid_threads();
+      end = is_first ? 2 * (block + 1) * threads : n;
+    }
+  };
   /// Whether the last of several windows tells something: a loop that needs one only had better have that, and of few
   /// iterations nearly any addresses look like rows.
   static GPUTM_INLINE bool is_telling(const loop_environment& env, std::uint32_t size) {
     return env.limits.iterations > env.logs.window && size >= env.logs.window / 4;
   }
   /// Whether the pass counts.
-  static GPUTM_NOINLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, std::uint32_t expected,
-                                           bool failed) {
+  static GPUTM_INLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, std::uint32_t expected,
+                                         bool failed) {
     parts::grid_barrier barrier(env.state->in_place_barrier);  // that of windows has not begun yet
     parts::in_place_words& now = env.state->in_place;
     const std::uint32_t more = simt::plain_load(now.more);
-    const parts::stray_shares shares = env.in_place.shares();
+    const parts::stray_shares shares = env.in_place.shares(simt::plain_load(env.in_place.past->share));
     const std::uint32_t n = expected == 0 ? 0 : shares.of_blocks + (more < shares.more ? more : shares.more);
     // neighbours are in different blocks: mostly there are fewer entries than threads, and few blocks would have them
     // all
@@ -129,8 +146,7 @@ class in_place_pass {
       for (std::uint32_t k = rank + threads; k < n; k += threads)
         stale |= settled_stray(env, tag, k, n, true).is_stale();
       // relaxed: read behind the barrier
-      barrier.poll(0, stale, false, [&now] { simt::atomic(now.stale).store(1, order::relaxed); });
-      failed = simt::plain_load(now.stale) != 0;
+      failed = barrier.poll(0, stale, false, [&now] { simt::atomic(now.stale).store(1, order::relaxed); });
     }
     parts::latest_region array(env.regions);
     GPUTM_NO_UNROLL
