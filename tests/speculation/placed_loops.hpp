@@ -212,7 +212,8 @@ struct adds_to_its_two {
 template <class E>
 void what_a_pass_saves_is_its_own(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
-  const std::uint32_t n = v.pick(6 + d.below(8), 6 + d.below(600), 100 + d.below(60'000));
+  // on a GPU enough for blocks with two iterations a thread
+  const std::uint32_t n = v.pick(6 + d.below(8), 6 + d.below(600), 210'000 + d.below(60'000));
   stream s{v.on};
   memory<E> tm{v.on};
   adds_to_its_two body{tm.template allocate<std::uint64_t>(2 * n), n, n};

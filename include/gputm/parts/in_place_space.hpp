@@ -46,7 +46,7 @@ struct in_place_space {
   stray_space strays;
   saved_space saved;              ///< a loop with more iterations than this has positions is never run in place
   std::uint32_t blocks = 0;       ///< of a pass of this loop
-  std::uint32_t twice = 0;        ///< so many of them, the first ones, have two iterations for each thread
+  std::uint32_t twice = 0;        ///< of them, those that have two iterations for each thread: the first ones
   std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
   bool learns = false;            ///< this loop may find out whether later ones can store in place
   bool tried = false;             ///< a pass in place has been enqueued before this kernel

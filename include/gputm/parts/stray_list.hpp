@@ -31,8 +31,8 @@ struct stray_shares {
   std::uint32_t of_blocks = 0;  ///< of all blocks together, which come first
   std::uint32_t more = 0;       ///< behind them
 
-  /// Entries of each of so many blocks that are expected to have so many strays in all: twice as many as each has then,
-  /// and one.
+  /// Entries of each of so many blocks that are expected to have so many strays in all: twice as many as each has
+  /// then on average, and one.
   static GPUTM_INLINE std::uint32_t share(const stray_space& space, std::uint32_t blocks, std::uint64_t strays) {
     const std::uint64_t wanted = (2 * strays + blocks - 1) / blocks + 1, most = space.entries / 2 / blocks;
     return static_cast<std::uint32_t>(wanted < most ? wanted : most);

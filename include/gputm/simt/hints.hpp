@@ -1,4 +1,4 @@
-// Floor 1: clocks, and what a thread tells the scheduler.
+// Floor 1: clocks, and what a thread tells the scheduler or the caches.
 #pragma once
 
 #include <cstdint>

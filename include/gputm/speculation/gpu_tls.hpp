@@ -39,8 +39,8 @@ struct basic_gpu_tls : engine_base {
     if constexpr (Options::in_place) {
       if (env.in_place.tried) {
         in_place_pass::settle(env);
-        // all threads have the same answer. But behind a call a compiler does not know any more that they are together,
-        // and that what they load from one place is the same for a warp: windows would take up to 35 % longer
+        // all threads have the same answer. But a compiler does not know any more that they are together, nor that what
+        // they load from one place is the same for a warp: windows would take up to 35 % longer
         if (simt::sync_block_count(in_place_pass::is_over(env)) != 0) return;
       }
     }

@@ -101,7 +101,7 @@ class in_place_access {
   }
   static constexpr std::uint32_t long_loop = 1u << 21;
   /// Called before a body. Iterations of a long loop find their elements in no cache, and wait for one access after
-  /// another; so they ask for what they own, whose place is known, beforehand. Short ones gain nothing.
+  /// another; so they ask beforehand for the lines where what they own begins. Short ones gain nothing.
   GPUTM_INLINE void ask_for_own() const {
     if (iterations_ < long_loop) return;
     GPUTM_NO_UNROLL

@@ -73,8 +73,8 @@ class in_place_pass {
   }
 
   /// All threads of the grid call it, in the kernel behind the pass. Unless is_over(), nothing is left of it then.
-  /// Not compiled apart, nor is what it calls if there are strays: that would load a kernel's parameters from memory,
-  /// and again behind a barrier.
+  /// Not compiled apart, nor is what settles strays: that would load a kernel's parameters from memory, and again
+  /// behind a barrier.
   static GPUTM_INLINE void settle(const loop_environment& env) {
     const parts::in_place_words& now = env.state->in_place;
     const std::uint32_t tag = simt::plain_load(now.tag), trouble = simt::plain_load(now.trouble);
@@ -110,7 +110,8 @@ class in_place_pass {
  private:
   /// The iterations of a thread of the pass: `first`, and each `step`-th one behind it, below `end`. The first blocks,
   /// `twice` of them, run two neighbouring pieces of a loop, which takes less time than twice as many blocks would; if
-  /// all did, multiprocessors would wait longer for the last ones.
+  /// all did, multiprocessors would wait longer for the last ones. There are more pieces than those, so these are
+  /// whole.
   struct turns {
     std::uint32_t first, step, end;
     GPUTM_INLINE turns(std::uint32_t twice, std::uint32_t n) {
