@@ -165,14 +165,14 @@ class loop_workspace {
     std::atomic_ref(*hope_.template as<std::uint32_t>())
         .store(parts::in_place_hope::unknown, std::memory_order_relaxed);
   }
-  struct grid_in_place {
+  struct pass_grid {
     launch_shape shape;
     std::uint32_t twice;  ///< in_place_space
   };
   /// That of a pass in place: a thread for two iterations, and for one towards the end, none of which waits for
   /// another; or fewer where an iteration accesses many elements.
-  grid_in_place plan_in_place(std::uint64_t n) const {
-    grid_in_place grid{shape_, 0};
+  pass_grid grid_of_pass(std::uint64_t n) const {
+    pass_grid grid{shape_, 0};
     launch_shape& shape = grid.shape;
     shape.threads = std::min(shape.threads, most_threads_in_place);
     shape.clients = static_cast<std::uint32_t>((n + shape.threads - 1) / shape.threads);
@@ -207,7 +207,7 @@ class loop_workspace {
       space.saved = {reinterpret_cast<std::uint64_t*>(base + sizes_.saved_at),
                      reinterpret_cast<std::uint64_t*>(base + sizes_.saved_values_at), sizes_.saved_positions,
                      sizes_.logs.value_words};
-    const grid_in_place grid = plan_in_place(n);
+    const pass_grid grid = grid_of_pass(n);
     space.blocks = grid.shape.clients;
     space.twice = grid.twice;
     space.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
@@ -275,7 +275,7 @@ class loop_workspace {
   /// Such a pass is about to be launched. Unless a kernel follows it, note_loop(), nobody ends it: the next loop must
   /// not take its strays, marks and statuses for its own, and begins with nothing known.
   void note_pass() { unsettled_ = true; }
-  launch_shape shape_in_place(std::uint64_t n) const { return plan_in_place(n).shape; }
+  launch_shape shape_in_place(std::uint64_t n) const { return grid_of_pass(n).shape; }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from

@@ -22,9 +22,9 @@ struct owned_rows {
   GPUTM_INLINE std::uint32_t row(std::uint32_t i) const { return begin + i * width; }
   /// Whether one of the first `n` iterations owns the element.
   GPUTM_INLINE bool has(std::uint32_t region, std::uint32_t index, std::uint32_t n) const {
-    return has_array(region) && index - begin < n * width;
+    return has_array(region) && is_below(index, n);
   }
-  /// Whether an iteration below `i` does, if any does.
+  /// Whether one below `i` does, if any does.
   GPUTM_INLINE bool is_below(std::uint32_t index, std::uint32_t i) const { return index - begin < i * width; }
   /// The iteration that does.
   GPUTM_INLINE std::uint32_t owner(std::uint32_t index) const { return (index - begin) / width; }

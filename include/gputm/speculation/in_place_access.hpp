@@ -106,7 +106,7 @@ class in_place_access {
     if (iterations_ < long_loop) return;
     GPUTM_NO_UNROLL
     for (std::uint32_t arrays = rows_.arrays; arrays != 0; arrays &= arrays - 1) {
-      const region& r = env_.regions.regions[simt::count(~arrays & (arrays - 1))];
+      const region& r = env_.regions.regions[simt::lowest(arrays)];
       if (row_ < r.length) simt::prefetch(r.data + std::uint64_t{row_} * r.element_bytes);
     }
   }
