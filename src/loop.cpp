@@ -131,6 +131,7 @@ void plan_in_place(loop_sizes& s, const loop_config& c, bool host) {
   const std::uint64_t elements = s.table.first[max_regions];
   const std::uint64_t end = s.expected_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
   plan_saved(s, c, ceiling(end, sector) * sector);
+  s.scout_from = c.scout_from;
   // Where iterations access rows, a warp has so many lines at hand, and those of all warps must fit into the cache of a
   // multiprocessor. Numbers of an H100: 12 reads and writes take 0.09 ms with 768 threads, 0.16 with 1,152; 16 take
   // 0.13 with 512, 0.39 with 1,152; 5 do not care.

@@ -28,8 +28,8 @@ struct loop_config {
   std::uint32_t smallest_window = 32;  ///< that a window shrinks to
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   bool in_place = true;                ///< gpu_tls runs loops in place whose iterations store to elements of their own,
-                                       ///< as those before in their workspace. One of several windows takes as much
-                                       ///< memory again as `log_bytes`, at most
+                                       ///< as those before in their workspace, or as a scout has found out. One of
+                                       ///< several windows takes as much memory again as `log_bytes`, at most
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
@@ -41,6 +41,8 @@ struct loop_config {
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
                                                        ///< more; direct_update needs 8
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
+  std::uint64_t scout_from = 1u << 19;  ///< iterations; a loop of fewer has no scout: a kernel before it that runs some
+                                        ///< of them, to find out whether all had better run in place
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
                                                ///< most 2^32 - 2, which larger values mean
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
@@ -51,7 +53,7 @@ struct loop_statistics {
   std::uint64_t iterations = 0;  ///< that took effect
   std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
   std::uint64_t checked = 0;     ///< windows that were checked: reads were near to stores, or something went wrong
-  std::uint64_t executed = 0;    ///< runs of the body
+  std::uint64_t executed = 0;    ///< runs of the body, those of a scout included
   std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
   std::uint64_t in_place = 0;    ///< iterations that ran in place (loop_config::in_place)
   std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
@@ -86,6 +88,7 @@ struct loop_sizes {
   std::uint64_t saved_at = 0, saved_values_at = 0;  ///< saved_space, if it has memory of its own
   std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
+  std::uint64_t scout_from = 0;                     ///< loop_config's
   std::uint32_t memory = 0;                         ///< its number
   std::uint32_t arrays = 0;                         ///< that it has
 };
@@ -111,6 +114,7 @@ class loop_workspace {
   static constexpr std::size_t copy_bytes = (control_at + sizeof(parts::control) + line - 1) / line * line;
   unsigned copy_ = 0;
   std::uint64_t last_iterations_ = 0;  ///< of the loop before
+  std::uint32_t scouts_ = 0;           ///< that loops have had
   bool unsettled_ = false;             ///< a pass in place may have run, and not the kernel behind it
   bool other_is_clear_ = true, recorded_ = false;
 
@@ -125,6 +129,7 @@ class loop_workspace {
   static constexpr std::uint64_t few_bytes = 64u << 20;
   static constexpr std::uint32_t most_threads_in_place = 96;  ///< of a block
   static constexpr std::uint32_t last_blocks = 16;  ///< of a multiprocessor of a GPU; an H100's holds 12 to 16
+  static constexpr std::uint32_t most_scouts = 3;
 
   /// Table and logs of the sizes that the configuration asks for.
   void allocate(const memory<E>& tm, std::uint64_t n, const loop_config& c) {
@@ -159,6 +164,7 @@ class loop_workspace {
     device_->fill_zero(s.handle(), logs_.template as<void>(), sizes_.logs.head_bytes());
     device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
     last_iterations_ = 0;
+    scouts_ = 0;
     if (in_place_.size() == 0) return;
     device_->fill_zero(s.handle(), in_place_.template as<void>(), sizes_.saved_values_at);
     // relaxed: a hint
@@ -193,23 +199,27 @@ class loop_workspace {
     // relaxed: a hint
     return std::atomic_ref(*hope_.template as<std::uint32_t>()).load(std::memory_order_relaxed);
   }
+  parts::saved_space saved() const {
+    if (sizes_.saved_positions == 0) return parts::saved_space::within(sizes_.logs);
+    std::byte* const base = in_place_.template as<std::byte>();
+    return {reinterpret_cast<std::uint64_t*>(base + sizes_.saved_at),
+            reinterpret_cast<std::uint64_t*>(base + sizes_.saved_values_at), sizes_.saved_positions,
+            sizes_.logs.value_words};
+  }
   /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet: what that takes had better
   /// not be for one loop alone.
-  parts::in_place_space in_place(std::uint64_t n) const {
+  parts::in_place_space in_place(std::uint64_t n, bool unproven) const {
     parts::in_place_space space;
     if (in_place_.size() == 0) return space;
     std::byte* const base = in_place_.template as<std::byte>();
     space.past = reinterpret_cast<parts::in_place_past*>(base);
     space.strays = sizes_.strays;
     space.strays.base = reinterpret_cast<std::uint64_t*>(base + sizes_.strays_at);
-    space.saved = parts::saved_space::within(sizes_.logs);
-    if (sizes_.saved_positions != 0)
-      space.saved = {reinterpret_cast<std::uint64_t*>(base + sizes_.saved_at),
-                     reinterpret_cast<std::uint64_t*>(base + sizes_.saved_values_at), sizes_.saved_positions,
-                     sizes_.logs.value_words};
+    space.saved = saved();
     const pass_grid grid = grid_of_pass(n);
     space.blocks = grid.shape.clients;
     space.twice = grid.twice;
+    space.unproven = unproven;
     space.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
     space.hope = hope_.template as<std::uint32_t>();
     space.learns = n == last_iterations_ && n > hope() && n <= space.saved.positions;
@@ -257,20 +267,37 @@ class loop_workspace {
     last_iterations_ = n;
     unsettled_ = false;
   }
-  /// What the kernel of a loop of `n` iterations needs. Throws invalid_argument for another memory, and if this one has
-  /// got more arrays.
-  speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n) const {
+  /// What the kernel of a loop of `n` iterations needs; `scouted`: a scout goes before it. Throws invalid_argument for
+  /// another memory, and if this one has got more arrays.
+  speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n, bool scouted) const {
     detail::check_arrays(sizes_, tm.core());
     parts::loop_limits limits = sizes_.limits;
     limits.iterations = n;
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
-    return {tm.ref().regions, control(), state(), sizes_.table, sizes_.logs, sizes_.ranges, limits, next, in_place(n)};
+    return {tm.ref().regions, control(), state(), sizes_.table,        sizes_.logs,
+            sizes_.ranges,    limits,    next,    in_place(n, scouted)};
   }
   /// Whether the next loop had better be run in place at first; if that turns out wrong, only time is lost.
   bool hopes_for_in_place(std::uint64_t n) const {
     const std::uint32_t known = hope();
     return known != parts::in_place_hope::none && n <= known;
+  }
+  /// Whether a scout had better look at the next loop first: of a long one of which nobody knows anything. Its kernels
+  /// have been loaded if the workspace has been made for such a one.
+  bool wants_scout(std::uint64_t n) const {
+    const std::uint32_t threads = shape_of_scout().client_threads();
+    const bool fits = n <= saved().positions && n >= threads && sizes_.logs.has_room_among_entries(threads);
+    const bool is_long = n >= sizes_.scout_from && sizes_.limits.iterations >= sizes_.scout_from;
+    return is_long && fits && hope() == parts::in_place_hope::unknown && scouts_ != most_scouts && !recorded_;
+  }
+  void note_scout() { ++scouts_; }
+  /// Blocks of one warp, so that as many multiprocessors work on it.
+  launch_shape shape_of_scout() const {
+    launch_shape shape = shape_;
+    shape.threads = device_->warp_width();
+    shape.clients = device_.is_host() ? 2 : 32;
+    return shape;
   }
   /// Such a pass is about to be launched. Unless a kernel follows it, note_loop(), nobody ends it: the next loop must
   /// not take its strays, marks and statuses for its own, and begins with nothing known.
@@ -301,12 +328,21 @@ struct loop_kernel {
 };
 
 /// The pass in place before it.
-template <class E, class Body>
+template <class E, class Body, bool Unproven>
 struct in_place_kernel {
   static constexpr int registers = 56;  ///< 40 and 32 are slower: lanes have lines of their own, see docs
   speculation::loop_environment environment;
   Body body;
-  GPUTM_INLINE void operator()() const { E::run_in_place(environment, body); }
+  GPUTM_INLINE void operator()() const { E::template run_in_place<Unproven>(environment, body); }
+};
+
+/// The scout before that.
+template <class E, class Body>
+struct scout_kernel {
+  static constexpr int registers = 80;
+  speculation::loop_environment environment;
+  Body body;
+  GPUTM_INLINE void operator()() const { E::look_ahead(environment, body); }
 };
 
 template <class Body>
@@ -333,8 +369,14 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
   if (E::loop.one_thread) grid.blocks = grid.threads = 1;
   grid = launching::resolve<launching::loop_kernel<E, Body>>(tm, grid, static_cast<std::uint64_t>(n));
   if constexpr (E::loop.in_place)  // a kernel is loaded when it is first asked about, which may allocate
-    if (config.in_place)
-      (void)launching::resident_blocks<launching::in_place_kernel<E, Body>>(tm.on(), {1, 0, 32, tm.on()->warp_width()});
+    if (config.in_place) {
+      const launch_shape some{1, 0, 32, tm.on()->warp_width()};
+      (void)launching::resident_blocks<launching::in_place_kernel<E, Body, false>>(tm.on(), some);
+      if (static_cast<std::uint64_t>(n) >= config.scout_from) {
+        (void)launching::resident_blocks<launching::in_place_kernel<E, Body, true>>(tm.on(), some);
+        (void)launching::resident_blocks<launching::scout_kernel<E, Body>>(tm.on(), some);
+      }
+    }
   return {s, tm, static_cast<std::uint64_t>(n), config, grid};
 }
 
@@ -347,21 +389,29 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   gputm::detail::check_iterations(n);
   w.reset(s);
   if (n == 0) return;
-  launching::loop_kernel<E, Body> kernel{w.environment(tm, static_cast<std::uint64_t>(n)), body};
+  const auto iterations = static_cast<std::uint64_t>(n);
+  const bool scouted = w.wants_scout(iterations);
+  launching::loop_kernel<E, Body> kernel{w.environment(tm, iterations, scouted), body};
   if constexpr (E::loop.in_place) {
-    const auto iterations = static_cast<std::uint64_t>(n);
-    if (w.hopes_for_in_place(iterations)) {
+    speculation::loop_environment& e = kernel.environment;
+    const launch_shape pass = w.shape_in_place(iterations);
+    if (scouted) {
       w.note_pass();
-      launching::enqueue(s, tm.on(), w.shape_in_place(iterations),
-                         launching::in_place_kernel<E, Body>{kernel.environment, body});
-      kernel.environment.in_place.tried = true;
+      w.note_scout();
+      launching::enqueue(s, tm.on(), w.shape_of_scout(), launching::scout_kernel<E, Body>{e, body});
+      launching::enqueue(s, tm.on(), pass, launching::in_place_kernel<E, Body, true>{e, body});
+      e.in_place.tried = true;
+    } else if (w.hopes_for_in_place(iterations)) {
+      w.note_pass();
+      launching::enqueue(s, tm.on(), pass, launching::in_place_kernel<E, Body, false>{e, body});
+      e.in_place.tried = true;
     }
   }
   if constexpr (E::loop.barriers)
     launching::enqueue_resident(s, tm.on(), w.shape(), kernel);
   else
     launching::enqueue(s, tm.on(), w.shape(), kernel);
-  w.note_loop(static_cast<std::uint64_t>(n));
+  w.note_loop(iterations);
 }
 
 /// Runs the loop and waits. The result is that of
@@ -391,7 +441,8 @@ loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const 
   gputm::detail::check_iterations(n);
   if (n == 0) return {};
   loop_config alone = config;
-  alone.in_place = false;  // nobody comes after it who could use what it has found out
+  // nobody comes after it who could use what it has found out
+  alone.in_place = config.in_place && static_cast<std::uint64_t>(n) >= config.scout_from;
   auto w = make_loop_workspace<Body>(s, tm, n, alone);
   speculate_async(s, tm, w, n, body);
   return w.collect(s, tm);

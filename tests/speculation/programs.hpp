@@ -322,6 +322,7 @@ inline loop_config config_for(const venue& v, const capacity& room) {
   loop_config c;
   c.capacity = room;
   c.in_place = (v.exploring() ? v.round / 6 : v.round) % 2 == 0;
+  if ((v.exploring() ? v.round / 12 : v.round / 2) % 2 == 0) c.scout_from = 1;
   c.blocks = v.shape().blocks;
   c.threads = v.shape().threads;
   return c;
@@ -346,6 +347,7 @@ inline loop_config random_config(dice& d, const venue& v, const loop_shape& shap
   c.stretch = stretches[d.below(4)];
   c.table_slots = tables[d.below(7)];
   c.tags = tags[d.below(4)];
+  if (v.round % 4 == 1) c.scout_from = 1;
   if (const std::uint32_t timed = d.below(4); timed < 2) c.timed = timed == 0;
   return c;
 }

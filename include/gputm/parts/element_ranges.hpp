@@ -23,6 +23,12 @@ struct element_ranges {
   GPUTM_INLINE std::uint32_t of(std::uint32_t region, std::uint32_t index, std::uint32_t offset) const {
     return 1u << (first[region] + ((index + offset) >> shift));
   }
+  /// Those of elements `first_index` to `last_index` of a region.
+  GPUTM_INLINE std::uint32_t of_all(std::uint32_t region, std::uint32_t first_index, std::uint32_t last_index,
+                                    std::uint32_t offset) const {
+    const std::uint32_t from = of(region, first_index, offset), to = of(region, last_index, offset);
+    return to | (to - from);
+  }
   /// Elements [begin, end) of a region.
   struct interval {
     std::uint32_t region = 0;
@@ -56,7 +62,6 @@ struct element_ranges {
     return ranges & ~of_arrays_with(all & ~ranges);
   }
 
- private:
   GPUTM_INLINE std::uint32_t of_array(std::uint32_t r) const { return (1u << first[r + 1]) - (1u << first[r]); }
 };
 

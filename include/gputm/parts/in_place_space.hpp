@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "gputm/parts/owned_rows.hpp"
+#include "gputm/parts/read_rows.hpp"
 #include "gputm/parts/saved_values.hpp"
 #include "gputm/parts/stray_list.hpp"
 
@@ -21,6 +22,10 @@ struct in_place_past {
   std::uint32_t to_nobodys;            ///< and to what nobody owns
   std::uint32_t share;                 ///< stray_shares::of_block
 
+  std::uint32_t read_arrays, read_begin, read_stride, read_width;  ///< read_rows
+  std::uint32_t anywhere;  ///< strays to what nobody owns may go to any element of ranges that may be stored to; else
+                           ///< to where in_place_space::expected says
+
   static constexpr std::uint32_t most_attempts = 3;
 };
 
@@ -30,6 +35,26 @@ struct in_place_words {
   std::uint32_t trouble;  ///< all of it must be undone
   std::uint32_t stale;    ///< the same, since somebody has read what a lower stray writes
   std::uint32_t more;     ///< of stray_shares::more: taken, or that would have been taken
+  std::uint32_t mode;     ///< what the pass has gone by
+  std::uint32_t marked;   ///< it has gone by read_rows, and somebody has read something else where strays may go
+
+  static constexpr std::uint32_t anywhere = 1, by_rows = 2;  ///< of mode: in_place_past::anywhere; read_rows
+};
+
+/// What the iterations that a scout has run (scout.hpp) have come to; words of loop_state, zero before the loop.
+struct scout_words {
+  std::uint64_t highest_rows;   ///< owned_rows::word of all warps
+  std::uint64_t lowest_rows;    ///< the highest one with all bits inverted
+  std::uint64_t highest_reads;  ///< read_rows::word of those that have any
+  std::uint64_t lowest_reads;   ///< the highest one with all bits inverted
+  std::uint32_t read_arrays;    ///< read_rows::arrays
+  std::uint32_t odd_reads;      ///< iterations whose reads are not those of rows
+  std::uint32_t owned;          ///< stores to their own elements
+  std::uint32_t to_others;      ///< strays to what iterations below own
+  std::uint32_t to_nobodys;     ///< and to what nobody owns
+  std::uint32_t arrays;         ///< bits of those to which the latter go
+  std::uint32_t unfit;          ///< what is a reason against it
+  std::uint32_t arrived;        ///< warps
 };
 
 /// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no
@@ -50,6 +75,7 @@ struct in_place_space {
   std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
   bool learns = false;            ///< this loop may find out whether later ones can store in place
   bool tried = false;             ///< a pass in place has been enqueued before this kernel
+  bool unproven = false;          ///< and a scout before that, which knows what the past does
 
   static constexpr std::uint32_t in_word = 32;  ///< bits
 
@@ -67,6 +93,10 @@ struct in_place_space {
   }
   GPUTM_INLINE owned_rows rows() const {
     return {simt::plain_load(past->arrays), simt::plain_load(past->begin), simt::plain_load(past->width)};
+  }
+  GPUTM_INLINE read_rows reads() const {
+    return {simt::plain_load(past->read_arrays), simt::plain_load(past->read_begin),
+            simt::plain_load(past->read_stride), simt::plain_load(past->read_width)};
   }
   GPUTM_INLINE void tell_host(std::uint32_t h) const {
     simt::atomic<simt::scope::system>(*hope).store(h, simt::order::relaxed);  // a hint

@@ -38,6 +38,16 @@ struct loop_log_space {
   constexpr std::uint64_t* values() const { return base + (2 + std::uint64_t{reads} + writes) * window; }
   /// Reads number `i`, those of a calm pass (loop_log::set_calm_read).
   GPUTM_INLINE const std::uint64_t* reads_row(std::uint32_t i) const { return base + (2 + std::uint64_t{i}) * window; }
+  /// Logs of so many positions that lie where entries of these do: near to each other, so that few of them do not wait
+  /// for as many pages as there are rows. And whether they have room there.
+  GPUTM_INLINE constexpr loop_log_space among_entries(std::uint32_t few) const {
+    loop_log_space logs = *this;
+    logs.base = base + 2 * std::uint64_t{window};
+    logs.links = nullptr;
+    logs.window = few;
+    return logs;
+  }
+  constexpr bool has_room_among_entries(std::uint32_t few) const { return rows() * few <= (rows() - 2) * window; }
   GPUTM_INLINE constexpr std::uint64_t nodes() const { return std::uint64_t{writes} * window; }
 };
 

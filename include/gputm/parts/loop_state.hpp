@@ -147,6 +147,7 @@ struct loop_state {
   std::uint32_t troubled;      ///< some positions have been in violation
   std::uint32_t failed;        ///< the first iteration of the window has reported an error
   alignas(128) in_place_words in_place;
+  scout_words scout;
   grid_barrier_words in_place_barrier;
   loop_counters counters;
 };

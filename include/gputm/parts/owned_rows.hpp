@@ -26,6 +26,26 @@ struct owned_rows {
   }
   /// Whether one below `i` does, if any does.
   GPUTM_INLINE bool is_below(std::uint32_t index, std::uint32_t i) const { return index - begin < i * width; }
+  /// All of it, as a word that is 0 only if nobody owns anything; and back.
+  GPUTM_INLINE std::uint64_t word() const {
+    return arrays == 0 ? 0 : std::uint64_t{arrays} << 48 | std::uint64_t{width} << 32 | begin;
+  }
+  static GPUTM_INLINE owned_rows of(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 48), static_cast<std::uint32_t>(word),
+            static_cast<std::uint32_t>(word >> 32) & 0xffffu};
+  }
+  /// Whether iteration `i` owns the element, which is one of these arrays'.
+  GPUTM_INLINE bool is_own(std::uint32_t index, std::uint32_t i) const { return index - row(i) < width; }
+  /// Elements [begin, end) of an array.
+  struct interval {
+    std::uint64_t begin, end;
+  };
+  /// Those that the first `n` iterations own of one of these arrays, of this length.
+  GPUTM_INLINE interval all(std::uint32_t n, std::uint32_t length) const {
+    const std::uint64_t missing = begin < length ? 0 : std::uint64_t{1} << 32;  // the first rows begin before the array
+    const std::uint64_t end = std::uint64_t{begin} + std::uint64_t{n} * width - missing;
+    return {missing == 0 ? begin : 0, end < length ? end : length};
+  }
   /// The iteration that does.
   GPUTM_INLINE std::uint32_t owner(std::uint32_t index) const { return (index - begin) / width; }
 
@@ -36,6 +56,29 @@ struct owned_rows {
   GPUTM_INLINE std::uint32_t slots() const { return width * simt::count(arrays); }
   /// A bit for each slot; there is one at least.
   GPUTM_INLINE std::uint32_t all_slots() const { return ~0u >> (most - slots()); }
+};
+
+/// Bounds of the elements that an iteration has stored to, each of them once.
+class stored_bounds {
+  std::uint32_t arrays_ = 0, lowest_ = ~0u, highest_ = 0, count_ = 0;
+
+ public:
+  GPUTM_INLINE void add(std::uint32_t region, std::uint32_t index) {
+    arrays_ |= 1u << region;
+    lowest_ = index < lowest_ ? index : lowest_;
+    highest_ = index > highest_ ? index : highest_;
+    ++count_;
+  }
+  GPUTM_INLINE std::uint32_t count() const { return count_; }
+  /// The rows, of `n` iterations, of which these elements are that of iteration `i`: neighbours, as many and at the
+  /// same indices in each array. Nobody owns anything if they are something else.
+  GPUTM_INLINE owned_rows rows(std::uint32_t i, std::uint64_t n) const {
+    owned_rows r{arrays_, 0, highest_ - lowest_ + 1};
+    r.begin = lowest_ - i * r.width;
+    const std::uint64_t all = std::uint64_t{r.width} * simt::count(arrays_);
+    const bool is_row = count_ != 0 && all == count_ && count_ <= r.most && n * r.width <= r.most_indices;
+    return is_row ? r : owned_rows{};
+  }
 };
 
 }  // namespace gputm::parts

@@ -65,6 +65,15 @@ class saved_values {
     const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
     return s.tag == tag ? s.version : otherwise;
   }
+  /// The position has not run in the pass of this tag, so it has set none.
+  GPUTM_INLINE void leave_out(std::uint32_t tag) const {
+    // relaxed: the end of the kernel orders it
+    simt::atomic(*status_).store(position_status{tag, 0, true}.word(), simt::order::relaxed);
+  }
+  GPUTM_INLINE bool is_left_out(std::uint32_t tag) const {
+    const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
+    return s.tag == tag && s.dirty;
+  }
   GPUTM_INLINE void forget() const { set_slots(0, 0); }
 };
 

@@ -30,7 +30,7 @@
 
 #include "gputm/parts/position_set.hpp"
 #include "gputm/speculation/deferred_access.hpp"
-#include "gputm/speculation/in_place_pass.hpp"
+#include "gputm/speculation/in_place_learning.hpp"
 #include "gputm/speculation/window_thread.hpp"
 
 namespace gputm::speculation {
@@ -539,7 +539,7 @@ class deferred_update : window_thread<Body> {
     if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.offset);
     this->flush();
     const bool smooth = w_.wary == 0 && w_.commits == w_.size && w_.base + w_.commits == env_.limits.iterations;
-    if (env_.in_place.learns && smooth && w_.closing) in_place_pass::learn(env_, barrier_, w_.base, w_.size);
+    if (env_.in_place.learns && smooth && w_.closing) in_place_learning::learn(env_, barrier_, w_.base, w_.size);
   }
 };
 

@@ -6,9 +6,9 @@
 // What differs from the paper, and why: docs/algorithms/gpu_tls.md.
 //
 // Semantics: the sequential loop's, bit for bit. Only read-after-write costs a re-execution: writes are deferred, and
-// of several writers of an element the last one prevails. A loop that is like those before it in its workspace may
-// store in place (in_place_pass.hpp), which is undone if it turns out to be otherwise, three times in a workspace at
-// most.
+// of several writers of an element the last one prevails. A loop that is like those before it in its workspace, or that
+// looks so (scout.hpp), may store in place (in_place_pass.hpp), which is undone if it turns out to be otherwise, six
+// times in a workspace at most.
 //
 // Progress: the first iteration of a window always commits, or the window begins anew, which a loop does twice for each
 // array at most, and for other reasons three times in a workspace. A window that commits hardly anything, or little of
@@ -17,7 +17,9 @@
 #pragma once
 
 #include "gputm/speculation/deferred_update.hpp"
+#include "gputm/speculation/in_place_pass.hpp"
 #include "gputm/speculation/parallel_commit.hpp"
+#include "gputm/speculation/scout.hpp"
 
 namespace gputm::speculation {
 
@@ -46,9 +48,13 @@ struct basic_gpu_tls : engine_base {
     }
     deferred_update<Options, parallel_commit, Body>(env, body).run();
   }
-  template <class Body>
+  template <bool Unproven, class Body>
   static GPUTM_INLINE void run_in_place(const loop_environment& env, const Body& body) {
-    in_place_pass::run(env, body);
+    in_place_pass::run<Unproven>(env, body);
+  }
+  template <class Body>
+  static GPUTM_INLINE void look_ahead(const loop_environment& env, const Body& body) {
+    scout::run(env, body);
   }
 };
 

@@ -12,9 +12,12 @@ struct in_place_window {
   std::uint32_t tag = 0;     ///< of its marks
   std::uint32_t logged = 0;  ///< element_ranges that may be stored to
   std::uint32_t offset = 0;  ///< of them
-  std::uint32_t strays = 0;  ///< which ones are expected at all
+  std::uint32_t strays = 0;  ///< which ones are expected at all; and `anywhere`
+  parts::read_rows reads;
 
   static constexpr std::uint32_t to_others = 1, to_nobodys = 2;
+  static constexpr std::uint32_t anywhere = 4;  ///< in_place_past's
+  static constexpr std::uint32_t any = to_others | to_nobodys;
   /// Those of loops before. If there were none, nobody looks for them.
   static GPUTM_INLINE std::uint32_t expected_strays(const loop_environment& env) {
     const parts::in_place_past& past = *env.in_place.past;
@@ -29,19 +32,27 @@ struct in_place_window {
             tag,
             simt::plain_load(past.calm) & parts::element_ranges::all,
             simt::plain_load(past.offset),
-            expected_strays(env)};
+            expected_strays(env) | (simt::plain_load(env.in_place.past->anywhere) != 0 ? anywhere : 0),
+            env.in_place.reads()};
+  }
+  /// in_place_words::mode.
+  GPUTM_INLINE std::uint32_t mode() const {
+    return ((strays & anywhere) != 0 ? parts::in_place_words::anywhere : 0) |
+           (reads.arrays != 0 ? parts::in_place_words::by_rows : 0);
   }
 };
 
 /// One iteration's. What it owns it reads and stores in memory, and keeps what was there. A store elsewhere is
-/// deferred, and marks its element. It may read what nobody owns: if a stray to it is expected, that marks it, too.
-/// Whatever else it wants gives it away: then the whole pass comes to nothing.
+/// deferred, and marks its element. It may read what nobody owns: if a stray to it is expected, that marks it, too,
+/// unless the element is in its row of reads. Whatever else it wants gives it away: then the whole pass comes to
+/// nothing.
 class in_place_access {
   static constexpr std::uint32_t none = parts::stray_space::none;
 
   const loop_environment& env_;
   const parts::owned_rows rows_;
   const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_, expected_;
+  const std::uint32_t read_arrays_, read_row_, read_width_;
   std::uint32_t saved_ = 0;      ///< slots of what it owns and has stored to: what was there before is saved
   std::uint32_t strays_ = 0;     ///< elements elsewhere that it has stored to
   std::uint32_t newest_ = none;  ///< of these strays
@@ -56,7 +67,10 @@ class in_place_access {
         tag_(w.tag),
         logged_(w.logged),
         offset_(w.offset),
-        expected_(w.strays) {}
+        expected_(w.strays),
+        read_arrays_(w.reads.arrays),
+        read_row_(w.reads.row(position)),
+        read_width_(w.reads.width) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -156,26 +170,36 @@ class in_place_access {
   }
   GPUTM_INLINE bool is_expected(std::uint32_t number, std::uint32_t index) const {
     return (expected_ & in_place_window::to_nobodys) != 0 &&
-           env_.in_place.is_expected(env_.table.first[number] + index);
+           ((expected_ & in_place_window::anywhere) != 0 ||
+            env_.in_place.is_expected(env_.table.first[number] + index));
   }
   /// An element that nobody owns, of a range that may be stored to; `out` is what memory has.
   template <class T>
   GPUTM_INLINE bool load_where_strays_go(std::uint32_t number, std::uint32_t index, T& out) {
-    if (!is_expected(number, index)) return true;
+    const bool in_row = ((read_arrays_ >> number & 1) != 0) & (index - read_row_ < read_width_);
+    if (in_row ? newest_ == none : !is_expected(number, index)) return true;
     const std::uint64_t key = parts::element_key(number, index);
     const std::uint32_t own = find_stray(env_, key, newest_);
-    if (own != none)
+    if (own != none) {
       out = parts::stray_entry(env_.in_place.strays, own).template value<T>();
-    else
+    } else if (!in_row) {
       parts::writer_table(env_.table, tag_).mark_read(key, position_);
+      // relaxed: the next kernel reads it
+      if (read_arrays_ != 0) simt::atomic(env_.state->in_place.marked).store(1, simt::order::relaxed);
+    }
     return true;
+  }
+  /// Going by rows of reads; other reads leave marks.
+  GPUTM_INLINE bool is_read_by_none_above(std::uint32_t number, std::uint32_t index) const {
+    return read_arrays_ == 0 || env_.in_place.reads().is_none_above(number, index, position_, iterations_);
   }
   /// Its owner must have stored before, if it does: so no higher position's, of which nobody knows whether it has read
   /// the element. Where nobody owns anything, who reads an element asks whether strays are expected.
   template <class T>
   GPUTM_INLINE bool store_elsewhere(std::uint32_t number, std::uint32_t index, const T& value) {
-    if (expected_ == 0) return false;
-    const bool may = has_owner(number, index) ? rows_.is_below(index, position_) : is_expected(number, index);
+    if ((expected_ & in_place_window::any) == 0) return false;
+    const bool may = has_owner(number, index) ? rows_.is_below(index, position_)
+                                              : is_expected(number, index) && is_read_by_none_above(number, index);
     if (!may) return false;
     const std::uint64_t key = parts::element_key(number, index);
     std::uint32_t k = find_stray(env_, key, newest_);

@@ -2,18 +2,20 @@
 // iteration stores to its own elements (owned_rows) at once, and keeps what was there; no grid-wide barrier, no commit.
 //
 //   pass      all iterations: own elements in place; the few other stores, strays, are deferred; they, and reads of
-//             elements to which strays are expected, mark the element
+//             elements to which strays are expected, mark the element; but not reads of an iteration's own row
+//             (read_rows)
 //   settle    the next kernel: has anybody read what a lower stray writes?  If not, strays are written back, for each
 //             element its last one. If anything is not as expected, all that was stored is put back, and windows begin
-//   learn     at the end of a loop: have the iterations of its last window stored to rows of neighbours, one after
-//             another's?
+//
+// What it goes by, loops before have found out (in_place_learning.hpp), or a scout (scout.hpp).
 //
 // Why the result is the sequential loop's, if the pass counts. An element that an iteration owns: nobody else reads it,
 // and nobody else stores to it but higher iterations, whose strays come after all that is in place. So its owner reads
 // what was there before the loop, or what it has stored itself, and who stores last prevails. Any other element: all
 // stores to it are strays, which are expected there, or the pass comes to nothing. Nobody sees them but who has stored
-// them, and who else reads such an element has marked it. Marks tell of the highest position only, which is enough: if
-// any position above a stray has read its element, that one has; and of several strays the highest one prevails.
+// them. Who else reads such an element has marked it; or has it in its row of reads, and then no lower one's stray goes
+// there. Marks tell of the highest position only, which is enough: if any position above a stray has read its element,
+// that one has; and of several strays the highest one prevails.
 //
 // A loop of several windows may not stray: positions in marks and strays are those of one window.
 //
@@ -42,34 +44,36 @@ class in_place_pass {
   }
 
  public:
-  /// Each iteration once.
-  template <class Body>
+  /// Each iteration once. Unproven: what is known a scout has told.
+  template <bool Unproven, class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
     const std::uint32_t tag = next_tag(env);
     if (tag == 0) return;
     parts::in_place_words& now = env.state->in_place;
-    if (simt::grid_thread_rank() == 0) put(now.tag, tag);
     const in_place_window w = in_place_window::of(env, tag);
-    if (w.strays != 0) in_place_access::begin_block(env);
+    if (simt::grid_thread_rank() == 0) {
+      put(now.tag, tag);
+      put(now.mode, w.mode());
+    }
+    if ((w.strays & w.any) != 0) in_place_access::begin_block(env);
     const turns mine(env.in_place.twice, w.iterations);
     iteration_trouble trouble;
-    std::uint32_t p = mine.first, failed = 0;
+    std::uint32_t p = mine.first;
     bool has_turn = p < mine.end;
     simt::in_step lanes(has_turn);
     GPUTM_NO_UNROLL
     while (has_turn) {
-      in_place_access a(env, w, p);
-      a.ask_for_own();
-      iteration<in_place_access> it(a, env.regions, env.limits.operations, trouble);
-      const attempt_end how = it.run(body, p);
-      const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
-      a.leave(cancelled);
-      failed |= (how != attempt_end::commit && !cancelled) || it.last() || a.exceeds();
+      // relaxed: a hint; what is unproven may well come to nothing, and then little of it should run
+      if (Unproven && simt::atomic(now.trouble).load(order::relaxed) != 0) {
+        leave_out(env, tag, p, mine.step, mine.end);
+        p = mine.end;
+      } else if (!run_iteration(env, body, w, p, trouble)) {
+        // relaxed: the next kernel reads it
+        simt::atomic(now.trouble).store(1, order::relaxed);
+      }
       p += mine.step;
       has_turn = lanes.next(p < mine.end);
     }
-    // relaxed: the next kernel reads it
-    if (failed != 0) simt::atomic(now.trouble).store(1, order::relaxed);
   }
 
   /// All threads of the grid call it, in the kernel behind the pass. Unless is_over(), nothing is left of it then.
@@ -89,25 +93,26 @@ class in_place_pass {
     const parts::in_place_words& now = env.state->in_place;
     return simt::plain_load(now.tag) != 0 && (simt::plain_load(now.trouble) | simt::plain_load(now.stale)) == 0;
   }
-  /// All threads of the grid call it, at the end of a loop whose last window, of `size` iterations from `base` on, has
-  /// gone smoothly; nobody uses its logs any more.
-  /// Templates, so that kernels of transactions compile for GPUs that cannot add up a warp's words.
-  template <class Sum = std::uint64_t>
-  static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier, std::uint64_t base,
-                                   std::uint32_t size) {
-    parts::in_place_past& past = *env.in_place.past;
-    const std::uint32_t attempts = simt::plain_load(past.attempts);
-    // the host need not know yet
-    if (env.limits.iterations <= simt::plain_load(past.ready) || attempts == past.most_attempts) return;
-    if (size != env.limits.iterations && !is_telling(env, size)) return;
-    const std::uint32_t sample = size / (attempts + 2), first = static_cast<std::uint32_t>(base);
-    if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, first, sample);
-    barrier.wait([&past] { put(past.ready, 0); });  // what is known goes with other rows
-    compare<Sum>(env, env.in_place.rows(), first, size);
-    barrier.wait([&env, size] { decide(env, size); });
-  }
 
  private:
+  /// One iteration. Whether all is well with it.
+  template <class Body>
+  static GPUTM_INLINE bool run_iteration(const loop_environment& env, const Body& body, const in_place_window& w,
+                                         std::uint32_t p, iteration_trouble& trouble) {
+    in_place_access a(env, w, p);
+    a.ask_for_own();
+    iteration<in_place_access> it(a, env.regions, env.limits.operations, trouble);
+    const attempt_end how = it.run(body, p);
+    const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
+    a.leave(cancelled);
+    return (how == attempt_end::commit || cancelled) && !it.last() && !a.exceeds();
+  }
+  /// A thread does not run its iterations from `p` on.
+  static GPUTM_NOINLINE void leave_out(const loop_environment& env, std::uint32_t tag, std::uint32_t p,
+                                       std::uint32_t step, std::uint32_t end) {
+    GPUTM_NO_UNROLL
+    for (; p < end; p += step) parts::saved_values(env.in_place.saved, p).leave_out(tag);
+  }
   /// The iterations of a thread of the pass: `first`, and each `step`-th one behind it, below `end`. The first blocks,
   /// `twice` of them, run two neighbouring pieces of a loop, which takes less time than twice as many blocks would; if
   /// all did, multiprocessors would wait longer for the last ones. There are more pieces than those, so these are
@@ -122,24 +127,22 @@ class in_place_pass {
       end = is_first ? 2 * (block + 1) * threads : n;
     }
   };
-  /// Whether the last of several windows tells something: a loop that needs one only had better have that, and of few
-  /// iterations nearly any addresses look like rows.
-  static GPUTM_INLINE bool is_telling(const loop_environment& env, std::uint32_t size) {
-    return env.limits.iterations > env.logs.window && size >= env.logs.window / 4;
-  }
   /// Whether the pass counts.
   static GPUTM_INLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, std::uint32_t expected,
                                          bool failed) {
     parts::grid_barrier barrier(env.state->in_place_barrier);  // that of windows has not begun yet
     parts::in_place_words& now = env.state->in_place;
-    const std::uint32_t more = simt::plain_load(now.more);
+    const std::uint32_t more = simt::plain_load(now.more), mode = simt::plain_load(now.mode);
+    const std::uint32_t marked = simt::plain_load(now.marked);
     const parts::stray_shares shares = env.in_place.shares(simt::plain_load(env.in_place.past->share));
     const std::uint32_t n = expected == 0 ? 0 : shares.of_blocks + (more < shares.more ? more : shares.more);
     // neighbours are in different blocks: mostly there are fewer entries than threads, and few blocks would have them
     // all
     const std::uint32_t rank = simt::thread_rank() * simt::grid_size() + simt::block_rank();
     const std::uint32_t threads = simt::grid_threads();
-    const bool may_be_stale = (expected & in_place_window::to_nobodys) != 0;
+    const bool by_rows = (mode & now.by_rows) != 0;  // then strays have not gone where rows above have read
+    const bool may_be_stale = (expected & in_place_window::to_nobodys) != 0 && (!by_rows || marked != 0);
+    const bool finds_where = is_finding_where(mode, marked);
     settled_stray mine(env, tag, rank, n, may_be_stale);  // mostly a thread's only one
     if (!failed && may_be_stale) {
       bool stale = mine.is_stale();
@@ -153,11 +156,12 @@ class in_place_pass {
     GPUTM_NO_UNROLL
     for (std::uint32_t k = rank; k < n;) {
       mine.end(env, array, !failed);
+      if (finds_where && !failed) mine.expect(env);
       k += threads;
       mine = settled_stray(env, tag, k, n, false);
     }
     if (failed) {
-      undo(env, tag);
+      undo<>(env, tag);
       barrier.wait([&env, tag] { give_up(env, tag); });
     }
     return !failed;
@@ -194,15 +198,36 @@ class in_place_pass {
       entry.end();
       if (counts && is_last_) entry.write_back(array, entry.key_of(key_word_), value_);
     }
+    /// Later loops expect it there, if nobody owns the element.
+    GPUTM_INLINE void expect(const loop_environment& env) const {
+      if (!parts::stray_entry::is_used(key_word_)) return;
+      const std::uint64_t key = parts::stray_entry::key_of(key_word_);
+      const std::uint32_t region = parts::region_of(key), index = parts::index_of(key);
+      if (!env.in_place.rows().has(region, index, static_cast<std::uint32_t>(env.limits.iterations)))
+        env.in_place.expect(env.table.first[region] + index);
+    }
   };
+  /// Whether later loops go by where strays to nobody's elements went in this one: reads are not those of rows, so each
+  /// reader of an element to which strays are expected has to mark it.
+  static GPUTM_INLINE bool is_finding_where(std::uint32_t mode, std::uint32_t marked) {
+    using words = parts::in_place_words;
+    return (mode & words::anywhere) != 0 && ((mode & words::by_rows) == 0 || marked != 0);
+  }
+  template <class Sum = std::uint64_t>  // as in_place_learning::learn()
   static GPUTM_INLINE void undo(const loop_environment& env, std::uint32_t tag) {
+    Sum left_out = 0;
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads())
+    for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads()) {
       in_place_access::put_back(env, p, in_place_access::saved_by(env, tag, p));
+      left_out += parts::saved_values(env.in_place.saved, p).is_left_out(tag);
+    }
+    left_out = simt::reduce_add(simt::full_mask, left_out);
+    if (left_out != 0 && simt::lane() == 0) count(env.state->counters.executed, -left_out);  // give_up() counts all
   }
   static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
     parts::in_place_past& past = *env.in_place.past;
     put(past.ready, 0);
+    if (env.in_place.unproven) put(env.table.past->calm, 0);
     put(env.table.past->tag, tag);
     const bool again = simt::plain_load(past.attempts) != past.most_attempts;
     env.in_place.tell_host(again ? parts::in_place_hope::unknown : parts::in_place_hope::none);
@@ -212,89 +237,17 @@ class in_place_pass {
   static GPUTM_INLINE void note(const loop_environment& env, std::uint32_t tag) {
     const std::uint64_t n = env.limits.iterations;
     put(env.table.past->tag, tag);
+    if (env.in_place.unproven) env.in_place.tell_host(static_cast<std::uint32_t>(n));
+    const parts::in_place_words& now = env.state->in_place;
+    if (is_finding_where(simt::plain_load(now.mode), simt::plain_load(now.marked))) {
+      put(env.in_place.past->anywhere, 0);
+      put(env.in_place.past->read_arrays, 0);
+    }
     count(env.state->counters.rounds, 1);
     count(env.state->counters.iterations, n);
     count(env.state->counters.executed, n);
     count(env.state->counters.in_place, n);
     simt::progress();
-  }
-
-  /// Takes what position `p` of the window from iteration `base` on has stored to for its own: neighbours, as many and
-  /// at the same indices in each array.
-  static GPUTM_INLINE void propose(const loop_environment& env, std::uint32_t base, std::uint32_t p) {
-    const parts::loop_log log(env.logs, p);
-    const std::uint32_t n = log.write_count();
-    std::uint32_t arrays = 0, lowest = ~0u, highest = 0;
-    for (std::uint32_t k = 0; k < n; ++k) {
-      const std::uint64_t key = parts::loop_log::element(log.write_key(k));
-      const std::uint32_t index = parts::index_of(key);
-      arrays |= 1u << parts::region_of(key);
-      lowest = index < lowest ? index : lowest;
-      highest = index > highest ? index : highest;
-    }
-    parts::owned_rows rows{arrays, 0, highest - lowest + 1};
-    rows.begin = lowest - (base + p) * rows.width;
-    const std::uint64_t all = std::uint64_t{rows.width} * simt::count(arrays);
-    const bool fits = env.limits.iterations * rows.width <= rows.most_indices;
-    if (n == 0 || all != n || n > rows.most || !fits) rows = {};
-    parts::in_place_past& past = *env.in_place.past;
-    put(past.arrays, rows.arrays);
-    put(past.begin, rows.begin);
-    put(past.width, rows.width);
-    put(past.owned, 0);
-    put(past.to_others, 0);
-    put(past.to_nobodys, 0);
-  }
-  /// Counts what this thread's iterations have stored to their own elements, and elsewhere; strays to what nobody owns
-  /// are expected there from then on.
-  template <class Sum>
-  static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows, std::uint32_t base,
-                                   std::uint32_t size) {
-    if (rows.arrays == 0) return;
-    const auto n = static_cast<std::uint32_t>(env.limits.iterations);
-    Sum owned = 0, others = 0, nobodys = 0;
-    GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < size; p += simt::grid_threads()) {
-      const parts::loop_log log(env.logs, p);
-      const std::uint32_t writes = log.write_count();
-      for (std::uint32_t k = 0; k < writes; ++k) {
-        const std::uint64_t key = parts::loop_log::element(log.write_key(k));
-        const std::uint32_t region = parts::region_of(key), index = parts::index_of(key);
-        const bool has_owner = rows.has(region, index, n);
-        const bool own = has_owner && rows.owner(index) == base + p;
-        owned += own;
-        others += has_owner && !own;
-        nobodys += !has_owner;
-        if (!has_owner) env.in_place.expect(env.table.first[region] + index);
-      }
-    }
-    // relaxed: read behind the barrier
-    owned = simt::reduce_add(simt::full_mask, owned);
-    others = simt::reduce_add(simt::full_mask, others);
-    nobodys = simt::reduce_add(simt::full_mask, nobodys);
-    if (simt::lane() != 0) return;
-    const auto add = [](std::uint32_t& word, std::uint64_t value) {
-      if (value != 0) simt::atomic(word).fetch_add(static_cast<std::uint32_t>(value), order::relaxed);
-    };
-    add(env.in_place.past->owned, owned);
-    add(env.in_place.past->to_others, others);
-    add(env.in_place.past->to_nobodys, nobodys);
-  }
-  /// Few enough strays are no reason against it, unless the loop has more than the `size` iterations of its last
-  /// window: their positions would not fit into marks.
-  static GPUTM_INLINE void decide(const loop_environment& env, std::uint32_t size) {
-    parts::in_place_past& past = *env.in_place.past;
-    const std::uint64_t owned = simt::plain_load(past.owned);
-    const std::uint64_t astray = std::uint64_t{simt::plain_load(past.to_others)} + simt::plain_load(past.to_nobodys);
-    const bool may_stray = env.limits.iterations == size;
-    const bool few = may_stray ? 8 * astray <= owned && 2 * astray <= env.in_place.strays.entries : astray == 0;
-    const bool ready = owned != 0 && few;
-    const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
-    put(past.attempts, attempts);
-    const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;
-    put(past.ready, known);
-    put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
-    env.in_place.tell_host(!ready && attempts == past.most_attempts ? parts::in_place_hope::none : known);
   }
 };
 

@@ -1,0 +1,128 @@
+// Floor 3: what loops find out at their end for those after them: may they run in place (in_place_pass.hpp)?  Have the
+// iterations of the last window stored to rows of neighbours, one after another's, and how many stores go elsewhere?
+// The logs of that window tell.
+#pragma once
+
+#include "gputm/parts/grid_barrier.hpp"
+#include "gputm/speculation/iteration.hpp"
+
+namespace gputm::speculation {
+
+class in_place_learning {
+  using order = simt::order;
+  static GPUTM_INLINE void put(std::uint32_t& word, std::uint32_t v) { simt::plain_store(word, v); }
+
+ public:
+  /// All threads of the grid call it, at the end of a loop whose last window, of `size` iterations from `base` on, has
+  /// gone smoothly; nobody uses its logs any more.
+  /// Templates, so that kernels of transactions compile for GPUs that cannot add up a warp's words.
+  template <class Sum = std::uint64_t>
+  static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier, std::uint64_t base,
+                                   std::uint32_t size) {
+    parts::in_place_past& past = *env.in_place.past;
+    const std::uint32_t attempts = simt::plain_load(past.attempts);
+    // the host need not know yet
+    if (env.limits.iterations <= simt::plain_load(past.ready) || attempts == past.most_attempts) return;
+    if (size != env.limits.iterations && !is_telling(env, size)) return;
+    const std::uint32_t sample = size / (attempts + 2), first = static_cast<std::uint32_t>(base);
+    if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, first, sample);
+    barrier.wait([&past] { put(past.ready, 0); });  // what is known goes with other rows
+    compare<Sum>(env, env.in_place.rows(), first, size);
+    barrier.wait([&env, size] { decide(env, size); });
+  }
+
+  /// Whether a loop like one of which so many stores go to its iterations' own elements, and so many elsewhere, may run
+  /// in place. `may_stray`: positions of all its iterations fit into marks.
+  static GPUTM_INLINE bool suits(const loop_environment& env, std::uint64_t owned, std::uint64_t astray,
+                                 bool may_stray) {
+    const bool few = may_stray ? 8 * astray <= owned && 2 * astray <= env.in_place.strays.entries : astray == 0;
+    return owned != 0 && few;
+  }
+  /// The rows that loops have from now on, and their strays.
+  static GPUTM_INLINE void note_rows(parts::in_place_past& past, const parts::owned_rows& rows, std::uint32_t owned,
+                                     std::uint32_t to_others, std::uint32_t to_nobodys) {
+    put(past.arrays, rows.arrays);
+    put(past.begin, rows.begin);
+    put(past.width, rows.width);
+    put(past.owned, owned);
+    put(past.to_others, to_others);
+    put(past.to_nobodys, to_nobodys);
+    note_reads(past, {}, false);
+  }
+  /// And what iterations read; `anywhere`: in_place_past's.
+  static GPUTM_INLINE void note_reads(parts::in_place_past& past, const parts::read_rows& reads, bool anywhere) {
+    put(past.read_arrays, reads.arrays);
+    put(past.read_begin, reads.begin);
+    put(past.read_stride, reads.stride);
+    put(past.read_width, reads.width);
+    put(past.anywhere, anywhere);
+  }
+
+ private:
+  /// Whether the last of several windows tells something: a loop that needs one only had better have that, and of few
+  /// iterations nearly any addresses look like rows.
+  static GPUTM_INLINE bool is_telling(const loop_environment& env, std::uint32_t size) {
+    return env.limits.iterations > env.logs.window && size >= env.logs.window / 4;
+  }
+  /// Takes what position `p` of the window from iteration `base` on has stored to for a row.
+  static GPUTM_INLINE void propose(const loop_environment& env, std::uint32_t base, std::uint32_t p) {
+    const parts::loop_log log(env.logs, p);
+    const std::uint32_t stores = log.write_count();
+    parts::stored_bounds bounds;
+    for (std::uint32_t k = 0; k < stores; ++k) {
+      const std::uint64_t key = parts::loop_log::element(log.write_key(k));
+      bounds.add(parts::region_of(key), parts::index_of(key));
+    }
+    note_rows(*env.in_place.past, bounds.rows(base + p, env.limits.iterations), 0, 0, 0);
+  }
+  /// Counts what this thread's iterations have stored to their own elements, and elsewhere; strays to what nobody owns
+  /// are expected there from then on.
+  template <class Sum>
+  static GPUTM_INLINE void compare(const loop_environment& env, const parts::owned_rows& rows, std::uint32_t base,
+                                   std::uint32_t size) {
+    if (rows.arrays == 0) return;
+    const auto n = static_cast<std::uint32_t>(env.limits.iterations);
+    Sum owned = 0, others = 0, nobodys = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < size; p += simt::grid_threads()) {
+      const parts::loop_log log(env.logs, p);
+      const std::uint32_t writes = log.write_count();
+      for (std::uint32_t k = 0; k < writes; ++k) {
+        const std::uint64_t key = parts::loop_log::element(log.write_key(k));
+        const std::uint32_t region = parts::region_of(key), index = parts::index_of(key);
+        const bool has_owner = rows.has(region, index, n);
+        const bool own = has_owner && rows.owner(index) == base + p;
+        owned += own;
+        others += has_owner && !own;
+        nobodys += !has_owner;
+        if (!has_owner) env.in_place.expect(env.table.first[region] + index);
+      }
+    }
+    // relaxed: read behind the barrier
+    owned = simt::reduce_add(simt::full_mask, owned);
+    others = simt::reduce_add(simt::full_mask, others);
+    nobodys = simt::reduce_add(simt::full_mask, nobodys);
+    if (simt::lane() != 0) return;
+    const auto add = [](std::uint32_t& word, std::uint64_t value) {
+      if (value != 0) simt::atomic(word).fetch_add(static_cast<std::uint32_t>(value), order::relaxed);
+    };
+    add(env.in_place.past->owned, owned);
+    add(env.in_place.past->to_others, others);
+    add(env.in_place.past->to_nobodys, nobodys);
+  }
+  /// `size`: iterations of the last window.
+  static GPUTM_INLINE void decide(const loop_environment& env, std::uint32_t size) {
+    parts::in_place_past& past = *env.in_place.past;
+    const std::uint64_t owned = simt::plain_load(past.owned);
+    const std::uint64_t astray = std::uint64_t{simt::plain_load(past.to_others)} + simt::plain_load(past.to_nobodys);
+    const bool ready = suits(env, owned, astray, env.limits.iterations == size);
+    const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
+    put(past.attempts, attempts);
+    const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;
+    put(past.ready, known);
+    put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
+    env.in_place.tell_host(!ready && attempts == past.most_attempts ? parts::in_place_hope::none : known);
+  }
+};
+
+}  // namespace gputm::speculation

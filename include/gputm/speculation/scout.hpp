@@ -1,0 +1,267 @@
+// Floor 3: a scout looks at a loop of which its workspace knows nothing yet, before it begins: may it run in place
+// (in_place_pass.hpp)?  A kernel of its own, of few threads: each runs one iteration, from all over the loop, of which
+// nothing stays but its log. The most common rows in these logs are taken for those of all iterations.
+//
+// It tells nothing for certain: what it has not seen the pass finds out, which is undone then. That pass is unproven:
+// where strays go to what nobody owns is known of arrays only, so any element of theirs may be one; and threads that
+// find trouble tell others at once, which need not begin then.
+#pragma once
+
+#include "gputm/parts/write_buffer.hpp"
+#include "gputm/speculation/in_place_learning.hpp"
+
+namespace gputm::speculation {
+
+/// How such an iteration loads and stores: it reads what memory has, or what it has stored itself, which nobody else
+/// sees. Its log has all that it has stored, and what it has read as far as there is room.
+class scout_access {
+  parts::write_buffer writes_;
+  parts::stored_bounds bounds_;
+  std::uint32_t reads_ = 0;
+
+ public:
+  GPUTM_INLINE explicit scout_access(const parts::loop_log& log) : writes_(log) {}
+
+  template <class T>
+  GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
+    const std::uint64_t key = parts::element_key(number, index);
+    const std::uint32_t own = writes_.find(key);
+    if (own != writes_.none) {
+      out = writes_.log().template value<T>(own);
+      return true;
+    }
+    out = parts::read_element<T>(r, index);
+    if (reads_ != writes_.log().read_capacity()) writes_.log().set_read(reads_++, key, parts::loop_log::none);
+    return true;
+  }
+  template <class T>
+  GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
+    const std::uint64_t key = parts::element_key(number, index);
+    const std::uint32_t own = writes_.find(key);
+    if (own != writes_.none) {
+      writes_.replace(own, value);
+      return true;
+    }
+    if (writes_.full()) return false;
+    writes_.add(key, value);
+    bounds_.add(number, index);
+    return true;
+  }
+  GPUTM_INLINE std::uint32_t reads() const { return reads_; }
+  GPUTM_INLINE const parts::stored_bounds& bounds() const { return bounds_; }
+
+  /// What it does wrong is nobody's business.
+  GPUTM_INLINE static constexpr bool first() { return false; }
+  GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
+  GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
+};
+
+/// One thread of a grid of blocks of one full warp each. The logs have room for them
+/// (loop_log_space::has_room_among_entries), and the loop an iteration for each. Few threads, which wait for one
+/// latency after another, and all others for them: so whatever can be under way together is.
+class scout {
+  using order = simt::order;
+
+ public:
+  template <class Body>
+  static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
+    const std::uint32_t n = iterations(env), i = first_of_warp(n) + simt::lane();
+    const parts::loop_log log(env.logs.among_entries(simt::grid_threads()), simt::grid_thread_rank());
+    scout_access a(log);
+    iteration_trouble trouble;
+    iteration<scout_access> it(a, env.regions, env.limits.operations, trouble);
+    const attempt_end how = it.run(body, i);
+    const parts::stored_bounds stored = how == attempt_end::commit ? a.bounds() : parts::stored_bounds();
+    const std::uint64_t word = most_common(stored.rows(i, n).word());
+    const parts::owned_rows rows = parts::owned_rows::of(word);
+    const stores_seen stores = look_at_stores(log, stored.count(), rows, i, n);
+    const std::uint32_t arrays = rows.arrays | simt::reduce_or(simt::full_mask, stores.arrays);
+    const reads_seen reads = look_at_reads(log, a.reads(), rows, i, n, arrays);
+    const std::uint64_t read = rows_of_reads(reads, i);
+    const bool failed = how == attempt_end::failed || it.last();
+    const report r = of_warp<>(word, stores, read, reads, !are_in_row(reads, read, i), failed);
+    if (simt::lane() == 0) tell(env, r);
+  }
+
+ private:
+  static GPUTM_INLINE std::uint32_t iterations(const loop_environment& env) {
+    return static_cast<std::uint32_t>(env.limits.iterations);
+  }
+  /// The lanes of a warp run neighbouring iterations, which mostly find what they access in the same lines. Warps are
+  /// not at equal distances: a pattern of the loop might be as long. Nor does the first one begin with the loop, whose
+  /// ends may be special.
+  static GPUTM_INLINE std::uint32_t first_of_warp(std::uint32_t n) {
+    const std::uint32_t warp = simt::block_rank(), part = n / simt::grid_size();
+    return warp * part + ((warp + 1) * 0x9E3779B1u >> 8) % (part - simt::warp_width() + 1);
+  }
+  /// Of the words that the lanes have, the one that most of them have; 0 if no lane has another one.
+  static GPUTM_INLINE std::uint64_t most_common(std::uint64_t mine) {
+    const std::uint32_t alike = simt::count(simt::match_any(simt::full_mask, mine));
+    const std::uint32_t vote = mine == 0 ? 0 : alike << 8 | simt::lane();
+    const std::uint32_t best =
+        simt::reduce_unordered(simt::full_mask, vote, [](std::uint32_t a, std::uint32_t b) { return a < b ? b : a; });
+    const std::uint64_t its = simt::shfl(simt::full_mask, mine, best & 0xffu);
+    return best == 0 ? 0 : its;
+  }
+  static constexpr std::uint32_t at_once = 4;  ///< entries of a log that are loaded together
+  /// What an iteration has stored, going by rows.
+  struct stores_seen {
+    std::uint32_t owned = 0, to_others = 0, to_nobodys = 0, arrays = 0, unfit = 0;
+  };
+  static GPUTM_INLINE stores_seen look_at_stores(const parts::loop_log& log, std::uint32_t count,
+                                                 const parts::owned_rows& rows, std::uint32_t i, std::uint32_t n) {
+    stores_seen s;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < count; k += at_once) {
+      std::uint64_t key[at_once];
+      log.fetch_write_keys(k, key);
+      GPUTM_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        if (k + j >= count) continue;
+        const std::uint32_t region = parts::region_of(key[j]), index = parts::index_of(key[j]);
+        const bool has_owner = rows.has(region, index, n), own = has_owner && rows.is_own(index, i);
+        s.owned += own;
+        s.to_others += has_owner && !own;
+        s.unfit += has_owner && !own && !rows.is_below(index, i);
+        s.to_nobodys += !has_owner;
+        if (!has_owner) s.arrays |= 1u << region;
+      }
+    }
+    return s;
+  }
+  /// What it has read of some arrays, but for what iterations own.
+  struct reads_seen {
+    std::uint32_t lowest = ~0u, highest = 0, arrays = 0, unfit = 0;
+  };
+  static GPUTM_INLINE reads_seen look_at_reads(const parts::loop_log& log, std::uint32_t count,
+                                               const parts::owned_rows& rows, std::uint32_t i, std::uint32_t n,
+                                               std::uint32_t arrays) {
+    reads_seen s;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < count; k += at_once) {
+      std::uint64_t entry[at_once];
+      log.fetch_reads(k, entry);
+      GPUTM_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        if (k + j >= count) continue;
+        const std::uint64_t key = parts::loop_log::key_of_read(entry[j]);
+        const std::uint32_t region = parts::region_of(key), index = parts::index_of(key);
+        if (rows.has(region, index, n)) {
+          s.unfit += !rows.is_own(index, i);
+        } else if ((arrays >> region & 1) != 0) {
+          s.lowest = index < s.lowest ? index : s.lowest;
+          s.highest = index > s.highest ? index : s.highest;
+          s.arrays |= 1u << region;
+        }
+      }
+    }
+    return s;
+  }
+  /// The rows of most lanes' reads, as a word; they are as far apart as those of two neighbours.
+  static GPUTM_INLINE std::uint64_t rows_of_reads(const reads_seen& mine, std::uint32_t i) {
+    const std::uint32_t next = simt::shfl(simt::full_mask, mine.lowest, (simt::lane() + 1) % simt::warp_width());
+    const std::uint32_t stride = next - mine.lowest;
+    const parts::read_rows reads{mine.arrays, mine.lowest - i * stride, stride, mine.highest - mine.lowest + 1};
+    const bool any = mine.arrays != 0 && reads.stride <= reads.most && reads.width <= reads.most;
+    return most_common(any ? reads.word() : 0);
+  }
+  static GPUTM_INLINE bool are_in_row(const reads_seen& mine, std::uint64_t word, std::uint32_t i) {
+    const parts::read_rows reads = parts::read_rows::of(word, mine.arrays);
+    const std::uint32_t row = reads.row(i);
+    return mine.arrays == 0 || (mine.lowest - row < reads.width && mine.highest - row < reads.width);
+  }
+  /// What a warp has found out.
+  struct report {
+    std::uint64_t rows, reads;
+    std::uint32_t read_arrays, odd_reads;
+    stores_seen stores;
+  };
+  template <class Sum = std::uint32_t>  // as in_place_learning::learn()
+  static GPUTM_INLINE report of_warp(std::uint64_t rows, const stores_seen& stores, std::uint64_t read,
+                                     const reads_seen& reads, bool odd, bool failed) {
+    const auto sum = [](Sum x) { return simt::reduce_add(simt::full_mask, x); };
+    const auto all = [](Sum x) { return simt::reduce_or(simt::full_mask, x); };
+    return {rows,
+            read,
+            all(reads.arrays),
+            sum(odd),
+            {sum(stores.owned), sum(stores.to_others), sum(stores.to_nobodys), all(stores.arrays),
+             sum(stores.unfit + reads.unfit + failed)}};
+  }
+  /// Adds up what all have; the last one decides. One lane calls it.
+  static GPUTM_INLINE void tell(const loop_environment& env, const report& r) {
+    parts::scout_words& words = env.state->scout;
+    // relaxed, all: the arrival orders them. Nobody waits for an answer
+    const auto add = [](std::uint32_t& to, std::uint32_t value) {
+      if (value != 0) simt::atomic(to).fetch_add(value, order::relaxed);
+    };
+    const auto raise = [](std::uint64_t& highest, std::uint64_t& lowest, std::uint64_t word) {
+      simt::atomic(highest).fetch_max(word, order::relaxed);
+      simt::atomic(lowest).fetch_max(~word, order::relaxed);
+    };
+    raise(words.highest_rows, words.lowest_rows, r.rows);
+    if (r.reads != 0) {
+      raise(words.highest_reads, words.lowest_reads, r.reads);
+      simt::atomic(words.read_arrays).fetch_or(r.read_arrays, order::relaxed);
+    }
+    add(words.odd_reads, r.odd_reads);
+    add(words.owned, r.stores.owned);
+    add(words.to_others, r.stores.to_others);
+    add(words.to_nobodys, r.stores.to_nobodys);
+    add(words.unfit, r.stores.unfit);
+    if (r.stores.arrays != 0) simt::atomic(words.arrays).fetch_or(r.stores.arrays, order::relaxed);
+    // acq_rel: the arrivals are a release sequence, and the last one pairs with all before it
+    if (simt::atomic(words.arrived).fetch_add(1, order::acq_rel) + 1 == simt::grid_size()) decide(env);
+  }
+  static GPUTM_INLINE void decide(const loop_environment& env) {
+    const parts::scout_words& words = env.state->scout;
+    parts::in_place_past& past = *env.in_place.past;
+    // plain, all: nobody changes them any more
+    const std::uint64_t highest = simt::plain_load(words.highest_rows), lowest = ~simt::plain_load(words.lowest_rows);
+    const std::uint64_t reads = simt::plain_load(words.highest_reads), other = ~simt::plain_load(words.lowest_reads);
+    const std::uint32_t read_arrays = simt::plain_load(words.read_arrays), odd = simt::plain_load(words.odd_reads);
+    const stores_seen all{simt::plain_load(words.owned), simt::plain_load(words.to_others),
+                          simt::plain_load(words.to_nobodys), simt::plain_load(words.arrays),
+                          simt::plain_load(words.unfit)};
+    const std::uint32_t offset = simt::plain_load(env.table.past->offset);
+    const bool has_tag = simt::plain_load(env.table.past->tag) + 3 <= env.limits.tags;
+    const std::uint32_t n = iterations(env), samples = simt::grid_threads();
+    const auto of_all = [n, samples](std::uint32_t x) {
+      const std::uint64_t times = (std::uint64_t{x} * n + samples - 1) / samples;
+      return static_cast<std::uint32_t>(times < ~0u ? times : ~0u);
+    };
+    const std::uint32_t owned = of_all(all.owned), to_others = of_all(all.to_others);
+    const std::uint32_t to_nobodys = of_all(all.to_nobodys);
+    const std::uint64_t astray = std::uint64_t{to_others} + to_nobodys;
+    simt::atomic(env.state->counters.executed).fetch_add(samples, order::relaxed);  // read after the launch
+    const bool may_stray = n <= env.logs.window;
+    if (!has_tag || highest != lowest || all.unfit != 0 || !in_place_learning::suits(env, owned, astray, may_stray))
+      return;
+    const parts::owned_rows rows = parts::owned_rows::of(highest);
+    in_place_learning::note_rows(past, rows, owned, to_others, to_nobodys);
+    const parts::read_rows known = parts::read_rows::of(reads, read_arrays);
+    const bool by_rows = reads != 0 && reads == other && odd == 0 && known.fits(n);
+    in_place_learning::note_reads(past, by_rows ? known : parts::read_rows{}, true);
+    simt::plain_store(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
+    simt::plain_store(past.ready, n);
+    simt::plain_store(env.table.past->calm, parts::loop_past::known | ranges_of(env, rows, all.arrays, offset));
+  }
+  /// Those that iterations own; and of some arrays all.
+  static GPUTM_INLINE std::uint32_t ranges_of(const loop_environment& env, const parts::owned_rows& rows,
+                                              std::uint32_t whole, std::uint32_t offset) {
+    std::uint32_t ranges = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t arrays = rows.arrays | whole; arrays != 0; arrays &= arrays - 1) {
+      const std::uint32_t r = simt::lowest(arrays);
+      const parts::owned_rows::interval mine = rows.all(iterations(env), env.regions.regions[r].length);
+      if ((whole >> r & 1) != 0)
+        ranges |= env.ranges.of_array(r);
+      else if (mine.begin < mine.end)
+        ranges |= env.ranges.of_all(r, static_cast<std::uint32_t>(mine.begin), static_cast<std::uint32_t>(mine.end - 1),
+                                    offset);
+    }
+    return ranges;
+  }
+};
+
+}  // namespace gputm::speculation
