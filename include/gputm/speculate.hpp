@@ -41,8 +41,9 @@ struct loop_config {
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
                                                        ///< more; direct_update needs 8
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
-  std::uint64_t scout_from = 1u << 19;  ///< iterations; a loop of fewer has no scout: a kernel before it that runs some
-                                        ///< of them, to find out whether all had better run in place
+  std::uint64_t scout_from = 1u << 19;  ///< iterations; a loop of fewer has no scout, nor has one whose workspace has
+                                        ///< been made for fewer: a kernel before it that runs some of them, to find out
+                                        ///< whether all had better run in place
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
                                                ///< most 2^32 - 2, which larger values mean
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
@@ -114,6 +115,7 @@ class loop_workspace {
   static constexpr std::size_t copy_bytes = (control_at + sizeof(parts::control) + line - 1) / line * line;
   unsigned copy_ = 0;
   std::uint64_t last_iterations_ = 0;  ///< of the loop before
+  std::uint64_t scouted_ = 0;          ///< iterations of the longest loop that has had a scout
   std::uint32_t scouts_ = 0;           ///< that loops have had
   bool unsettled_ = false;             ///< a pass in place may have run, and not the kernel behind it
   bool other_is_clear_ = true, recorded_ = false;
@@ -164,6 +166,7 @@ class loop_workspace {
     device_->fill_zero(s.handle(), logs_.template as<void>(), sizes_.logs.head_bytes());
     device_->fill_zero(s.handle(), words_.template as<void>(), words_.size());
     last_iterations_ = 0;
+    scouted_ = 0;
     scouts_ = 0;
     if (in_place_.size() == 0) return;
     device_->fill_zero(s.handle(), in_place_.template as<void>(), sizes_.saved_values_at);
@@ -283,15 +286,21 @@ class loop_workspace {
     const std::uint32_t known = hope();
     return known != parts::in_place_hope::none && n <= known;
   }
-  /// Whether a scout had better look at the next loop first: of a long one of which nobody knows anything. Its kernels
-  /// have been loaded if the workspace has been made for such a one.
+  /// Whether a scout had better look at the next loop first: at a long one of which nobody knows anything. Its kernels
+  /// have been loaded if the workspace has been made for such a one. What it tells may not have arrived here yet when
+  /// the next loop is enqueued, which does not make another one any better.
   bool wants_scout(std::uint64_t n) const {
     const std::uint32_t threads = shape_of_scout().client_threads();
     const bool fits = n <= saved().positions && n >= threads && sizes_.logs.has_room_among_entries(threads);
     const bool is_long = n >= sizes_.scout_from && sizes_.limits.iterations >= sizes_.scout_from;
-    return is_long && fits && hope() == parts::in_place_hope::unknown && scouts_ != most_scouts && !recorded_;
+    const bool is_new = n > scouted_ && scouts_ != most_scouts && !recorded_;
+    return is_long && fits && is_new && hope() == parts::in_place_hope::unknown;
   }
-  void note_scout() { ++scouts_; }
+  /// A scout of a loop of `n` iterations is about to be launched.
+  void note_scout(std::uint64_t n) {
+    scouted_ = n;
+    ++scouts_;
+  }
   /// Blocks of one warp, so that as many multiprocessors work on it.
   launch_shape shape_of_scout() const {
     launch_shape shape = shape_;
@@ -397,7 +406,7 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
     const launch_shape pass = w.shape_in_place(iterations);
     if (scouted) {
       w.note_pass();
-      w.note_scout();
+      w.note_scout(iterations);
       launching::enqueue(s, tm.on(), w.shape_of_scout(), launching::scout_kernel<E, Body>{e, body});
       launching::enqueue(s, tm.on(), pass, launching::in_place_kernel<E, Body, true>{e, body});
       e.in_place.tried = true;

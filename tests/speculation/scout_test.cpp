@@ -211,19 +211,56 @@ struct stores_anywhere {
     return commit;
   }
 };
-TEST_F(scouts, a_workspace_has_three_at_most) {
+TEST_F(scouts, a_loop_has_one_and_a_workspace_three_at_most) {
   std::vector<std::uint32_t> to(n);
   for (std::uint32_t i = 0; i < n; ++i) to[i] = i * 7919 % n;
   const stores_anywhere b{tm.allocate<std::uint32_t>(n), to.data()};
+  config.scout_from = n - 500;
   auto w = make_loop_workspace<stores_anywhere>(s, tm, n, config);
-  for (int loop = 0; loop < 5; ++loop) {
-    speculate_async(s, tm, w, n, b);
+  const auto extra = [&](std::uint32_t iterations) {
+    speculate_async(s, tm, w, iterations, b);
     const loop_statistics done = w.collect(s, tm);
     EXPECT_EQ(done.in_place, 0u);
-    EXPECT_EQ(done.executed, loop < 3 ? n + scouted : n) << loop;
-  }
+    return done.executed - iterations;
+  };
+  EXPECT_EQ(extra(n - 501), 0u);
+  EXPECT_EQ(extra(n - 500), scouted);
+  EXPECT_EQ(extra(n - 500), 0u);
+  EXPECT_EQ(extra(n - 200), scouted);
+  EXPECT_EQ(extra(n - 300), 0u);
+  EXPECT_EQ(extra(n - 100), scouted);
+  EXPECT_EQ(extra(n), 0u);
   const std::vector<std::uint32_t> result = tm.read(s, b.a);
   for (std::uint32_t i = 0; i < n; ++i) EXPECT_EQ(result[to[i]], i);
+}
+TEST_F(scouts, a_workspace_made_for_short_loops_has_none) {
+  const rows_and_strays b = body();
+  auto w = make_loop_workspace<rows_and_strays>(s, tm, n - 1, config);
+  speculate_async(s, tm, w, n, b);
+  EXPECT_EQ(w.collect(s, tm).in_place, 0u);
+}
+
+/// Iteration i stores to the elements i - 3 of two arrays, if there are any.
+struct stores_to_two {
+  array<std::uint32_t> a, b;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    if (i < 3) return commit;
+    const auto k = static_cast<std::uint32_t>(i - 3);
+    GPUTM_TRY(const std::uint32_t v, it.load(a[k]));
+    GPUTM_TRY(it.store(a[k], v + 1));
+    GPUTM_TRY(it.store(b[k], v + k));
+    return commit;
+  }
+};
+TEST_F(scouts, rows_may_begin_before_their_arrays) {
+  const stores_to_two body{tm.allocate<std::uint32_t>(n - 3, 5u), tm.allocate<std::uint32_t>(n - 3)};
+  EXPECT_EQ(speculate(s, tm, n, body, config).in_place, n);
+  const std::vector<std::uint32_t> first = tm.read(s, body.a), second = tm.read(s, body.b);
+  for (std::uint32_t k = 0; k < n - 3; ++k) {
+    EXPECT_EQ(first[k], 6u);
+    EXPECT_EQ(second[k], 5 + k);
+  }
 }
 
 }  // namespace

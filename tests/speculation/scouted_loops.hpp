@@ -11,6 +11,7 @@ class scouted_loop {
   dice& d_;
   const std::uint32_t n_, stride_, width_, own_;
   const std::uint32_t strays_, odd_reads_, surprises_;  // one iteration in so many; 0: none
+  const std::uint32_t to_other_;                        // of strays, as many go to the other array
   const bool upwards_;                                  // some strays go to rows of iterations above
 
   bool by_chance(std::uint32_t one_in) { return one_in != 0 && d_.below(one_in) == 0; }
@@ -22,8 +23,11 @@ class scouted_loop {
     std::vector<step> all;
     for (std::uint32_t k = 0; k < width_; ++k) all.push_back({act::load, i * stride_ + k});
     if (by_chance(odd_reads_)) all.push_back({act::load, in_row(d_.below(n_))});
+    if (by_chance(odd_reads_)) all.push_back({act::load_other, d_.below(others)});
     const bool strays = by_chance(strays_);
-    if (strays) {
+    if (strays && by_chance(to_other_)) {
+      all.push_back({act::store_other, d_.below(others)});
+    } else if (strays) {
       const std::uint32_t above = upwards_ && d_.below(3) == 0 ? i + d_.below(3) : i;
       const std::uint32_t j = above - (d_.below(2) == 0 ? d_.below(above + 1) : 0), there = in_row(j < n_ ? j : i);
       const auto at = d_.below(2) == 0 ? all.begin() : all.end();
@@ -37,7 +41,7 @@ class scouted_loop {
       case 1: all.push_back({act::cancel_if, 1}); break;
       case 2: all.insert(all.begin(), {act::load, own(d_.below(n_))}); break;
       case 3: all.insert(all.begin(), {act::store, own(d_.below(n_))}); break;
-      default: all.push_back({act::store_other, d_.below(8)});
+      default: all.push_back({act::store_other, d_.below(others)});
     }
     return all;
   }
@@ -54,6 +58,7 @@ class scouted_loop {
         strays_(d.below(4) == 0 ? 0 : 2 + d.below(8)),
         odd_reads_(d.below(2) == 0 ? 0 : 2 + d.below(n)),
         surprises_(d.below(3) == 0 ? 1 + d.below(2 * n) : 0),
+        to_other_(d.below(4) == 0 ? 1 + d.below(3) : 0),
         upwards_(d.below(3) == 0) {}
   std::uint32_t elements() const { return own(n_); }
   std::vector<std::vector<step>> iterations() {
@@ -83,13 +88,14 @@ void first_loops_equal_the_sequential_loops(const venue& v) {
   const script steps(s, loop.iterations());
   const auto on_host = steps.template host<value>(s);
   auto w = make_loop_workspace<program<value>>(s, tm, n, c);
-  const std::uint32_t turns = 1 + d.below(2);
+  const std::uint32_t turns = 1 + d.below(3);
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
     tm.write(s, a, expected.a);
     tm.write(s, b, expected.b);
-    speculate_async(s, tm, w, static_cast<int>(n), steps.over(a, b));
+    const auto length = static_cast<int>(turn == 0 || d.below(2) == 0 ? n : d.below(n + 1));
+    speculate_async(s, tm, w, length, steps.over(a, b));
     const loop_statistics done = w.collect(s, tm);
-    const int ran = expected.run(static_cast<int>(n), on_host.over());
+    const int ran = expected.run(length, on_host.over());
     require_equal(done.iterations, static_cast<std::uint64_t>(ran), "iterations that took effect");
     require(tm.read(s, a) == expected.a && tm.read(s, b) == expected.b, "an array differs from the sequential loops'");
     require(done.executed < std::uint64_t{1} << 40, "more runs of the body than can be");

@@ -17,7 +17,8 @@ struct in_place_past {
   std::uint32_t ready;                 ///< loops of so many iterations, or fewer, may store in place
   std::uint32_t attempts;              ///< at finding out
   std::uint32_t arrays, begin, width;  ///< owned_rows
-  std::uint32_t owned;                 ///< stores of a loop's last window to its iterations' own elements
+  std::uint32_t owned;                 ///< stores of a loop's last window to its iterations' own elements, or, as a
+                                       ///< scout reckons, of the whole loop
   std::uint32_t to_others;             ///< its strays to what other iterations own
   std::uint32_t to_nobodys;            ///< and to what nobody owns
   std::uint32_t share;                 ///< stray_shares::of_block
@@ -75,7 +76,7 @@ struct in_place_space {
   std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
   bool learns = false;            ///< this loop may find out whether later ones can store in place
   bool tried = false;             ///< a pass in place has been enqueued before this kernel
-  bool unproven = false;          ///< and a scout before that, which knows what the past does
+  bool unproven = false;          ///< and a scout before that, which may have told the past
 
   static constexpr std::uint32_t in_word = 32;  ///< bits
 

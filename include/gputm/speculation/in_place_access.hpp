@@ -18,7 +18,7 @@ struct in_place_window {
   static constexpr std::uint32_t to_others = 1, to_nobodys = 2;
   static constexpr std::uint32_t anywhere = 4;  ///< in_place_past's
   static constexpr std::uint32_t any = to_others | to_nobodys;
-  /// Those of loops before. If there were none, nobody looks for them.
+  /// Those of loops before, or that a scout has seen. If there were none, nobody looks for them.
   static GPUTM_INLINE std::uint32_t expected_strays(const loop_environment& env) {
     const parts::in_place_past& past = *env.in_place.past;
     const std::uint32_t others = simt::plain_load(past.to_others), nobodys = simt::plain_load(past.to_nobodys);

@@ -1,5 +1,6 @@
-// Floor 3: a loop that is like those before it, run in place: a kernel of its own, before that of windows. Each
-// iteration stores to its own elements (owned_rows) at once, and keeps what was there; no grid-wide barrier, no commit.
+// Floor 3: a loop that is like those before it, or looks so, run in place: a kernel of its own, before that of windows.
+// Each iteration stores to its own elements (owned_rows) at once, and keeps what was there; no grid-wide barrier, no
+// commit.
 //
 //   pass      all iterations: own elements in place; the few other stores, strays, are deferred; they, and reads of
 //             elements to which strays are expected, mark the element; but not reads of an iteration's own row
