@@ -14,8 +14,8 @@ struct loop_traits {
   bool writers = false;     ///< a writer_table; else an owner_table
   bool logs = true;         ///< a log for each position of the window; else for one
   bool in_place = false;    ///< run_in_place<Unproven>(environment, body) may be a whole loop; if not, run() undoes it.
-                          ///< Before that look_ahead(environment, body) may find out whether it had better
-  bool timed = false;  ///< unless told otherwise, on GPUs, it weighs windows against the time of one thread
+                            ///< Before that look_ahead(environment, body) may find out whether it had better
+  bool timed = false;       ///< unless told otherwise, on GPUs, it weighs windows against the time of one thread
   /// Lanes that access much each have lines of their own, and those of all warps may be more than fit into the cache of
   /// a multiprocessor. So if an iteration has room for this many loads and stores, it gets few threads; 0: never.
   /// Numbers of an H200.
@@ -27,8 +27,9 @@ struct loop_traits {
 ///   loop                        constexpr loop_traits
 ///   run(environment, body)      which every thread of the grid calls once
 ///   run_in_place<Unproven>(environment, body)   if loop.in_place: the same in a kernel before that, when loops have
-///   learnt enough, or behind another kernel: look_ahead(environment, body)     in which blocks of a warp each run some
-///   iterations without effect
+///                               learnt enough, or behind look_ahead()
+///   look_ahead(environment, body)   if loop.in_place: in a kernel of blocks of one warp, runs some iterations without
+///                               effect
 template <class E>
 concept LoopEngine = MemoryKind<E> && requires {
   { E::loop } -> std::convertible_to<loop_traits>;
