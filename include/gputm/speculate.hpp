@@ -41,9 +41,9 @@ struct loop_config {
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
                                                        ///< more; direct_update needs 8
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
-  std::uint64_t scout_from = 1u << 19;  ///< iterations; a loop of fewer has no scout, nor has one whose workspace has
-                                        ///< been made for fewer: a kernel before it that runs some of them, to find out
-                                        ///< whether all had better run in place
+  std::uint64_t scout_from = 1u << 19;  ///< iterations; a first loop of fewer has no scout, nor has one whose workspace
+                                        ///< has been made for fewer: a kernel before it that runs some of them, to find
+                                        ///< out whether all had better run in place
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
                                                ///< most 2^32 - 2, which larger values mean
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
@@ -230,6 +230,8 @@ class loop_workspace {
   }
 
  public:
+  static constexpr std::uint64_t again_from = 4096;  ///< iterations; from there on a loop that comes a second time in
+                                                     ///< turn has a scout, whatever loop_config::scout_from
   loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid)
       : device_(tm.on()) {
     detail::check_config(grid);
@@ -286,15 +288,16 @@ class loop_workspace {
     const std::uint32_t known = hope();
     return known != parts::in_place_hope::none && n <= known;
   }
-  /// Whether a scout had better look at the next loop first: at a long one of which nobody knows anything. Its kernels
-  /// have been loaded if the workspace has been made for such a one. What it tells may not have arrived here yet when
-  /// the next loop is enqueued, which does not make another one any better.
+  /// Whether a scout had better look at the next loop first: at a long one, or one that comes again, of which nobody
+  /// knows anything. Its kernels have been loaded if the workspace has been made for such a one. What it tells may not
+  /// have arrived here yet when the next loop is enqueued, which does not make another one any better.
   bool wants_scout(std::uint64_t n) const {
     const std::uint32_t threads = shape_of_scout().client_threads();
     const bool fits = n <= saved().positions && n >= threads && sizes_.logs.has_room_among_entries(threads);
     const bool is_long = n >= sizes_.scout_from && sizes_.limits.iterations >= sizes_.scout_from;
+    const bool comes_again = n == last_iterations_ && n >= again_from && sizes_.limits.iterations >= again_from;
     const bool is_new = n > scouted_ && scouts_ != most_scouts && !recorded_;
-    return is_long && fits && is_new && hope() == parts::in_place_hope::unknown;
+    return (is_long || comes_again) && fits && is_new && hope() == parts::in_place_hope::unknown;
   }
   /// A scout of a loop of `n` iterations is about to be launched.
   void note_scout(std::uint64_t n) {
@@ -381,7 +384,7 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
     if (config.in_place) {
       const launch_shape some{1, 0, 32, tm.on()->warp_width()};
       (void)launching::resident_blocks<launching::in_place_kernel<E, Body, false>>(tm.on(), some);
-      if (static_cast<std::uint64_t>(n) >= config.scout_from) {
+      if (static_cast<std::uint64_t>(n) >= std::min(config.scout_from, loop_workspace<E>::again_from)) {
         (void)launching::resident_blocks<launching::in_place_kernel<E, Body, true>>(tm.on(), some);
         (void)launching::resident_blocks<launching::scout_kernel<E, Body>>(tm.on(), some);
       }
