@@ -80,6 +80,7 @@ class in_place_pass {
   /// All threads of the grid call it, in the kernel behind the pass. Unless is_over(), nothing is left of it then.
   /// Not compiled apart, nor is what settles strays: that would load a kernel's parameters from memory, and again
   /// behind a barrier.
+  template <class Sum = std::uint64_t>  // as in_place_learning::learn()
   static GPUTM_INLINE void settle(const loop_environment& env) {
     const parts::in_place_words& now = env.state->in_place;
     const std::uint32_t tag = simt::plain_load(now.tag), trouble = simt::plain_load(now.trouble);
@@ -87,7 +88,8 @@ class in_place_pass {
     if (tag == 0) return;
     // mostly there are none, and then little code runs, which multiprocessors have to fetch first
     const bool smooth = trouble == 0 && expected == 0;
-    if ((smooth || settle_strays(env, tag, expected, trouble != 0)) && simt::grid_thread_rank() == 0) note(env, tag);
+    if ((smooth || settle_strays<Sum>(env, tag, expected, trouble != 0)) && simt::grid_thread_rank() == 0)
+      note(env, tag);
   }
   /// Whether the pass was all of the loop.
   static GPUTM_INLINE bool is_over(const loop_environment& env) {
@@ -129,6 +131,7 @@ class in_place_pass {
     }
   };
   /// Whether the pass counts.
+  template <class Sum>
   static GPUTM_INLINE bool settle_strays(const loop_environment& env, std::uint32_t tag, std::uint32_t expected,
                                          bool failed) {
     parts::grid_barrier barrier(env.state->in_place_barrier);  // that of windows has not begun yet
@@ -162,7 +165,7 @@ class in_place_pass {
       mine = settled_stray(env, tag, k, n, false);
     }
     if (failed) {
-      undo<>(env, tag);
+      undo<Sum>(env, tag);
       barrier.wait([&env, tag] { give_up(env, tag); });
     }
     return !failed;
@@ -214,7 +217,7 @@ class in_place_pass {
     using words = parts::in_place_words;
     return (mode & words::anywhere) != 0 && ((mode & words::by_rows) == 0 || marked != 0);
   }
-  template <class Sum = std::uint64_t>  // as in_place_learning::learn()
+  template <class Sum>
   static GPUTM_INLINE void undo(const loop_environment& env, std::uint32_t tag) {
     Sum left_out = 0;
     GPUTM_NO_UNROLL
