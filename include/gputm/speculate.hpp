@@ -406,16 +406,15 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   launching::loop_kernel<E, Body> kernel{w.environment(tm, iterations, scouted), body};
   if constexpr (E::loop.in_place) {
     speculation::loop_environment& e = kernel.environment;
-    const launch_shape pass = w.shape_in_place(iterations);
     if (scouted) {
       w.note_pass();
       w.note_scout(iterations);
       launching::enqueue(s, tm.on(), w.shape_of_scout(), launching::scout_kernel<E, Body>{e, body});
-      launching::enqueue(s, tm.on(), pass, launching::in_place_kernel<E, Body, true>{e, body});
+      launching::enqueue(s, tm.on(), w.shape_in_place(iterations), launching::in_place_kernel<E, Body, true>{e, body});
       e.in_place.tried = true;
     } else if (w.hopes_for_in_place(iterations)) {
       w.note_pass();
-      launching::enqueue(s, tm.on(), pass, launching::in_place_kernel<E, Body, false>{e, body});
+      launching::enqueue(s, tm.on(), w.shape_in_place(iterations), launching::in_place_kernel<E, Body, false>{e, body});
       e.in_place.tried = true;
     }
   }
@@ -453,7 +452,7 @@ loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const 
   gputm::detail::check_iterations(n);
   if (n == 0) return {};
   loop_config alone = config;
-  // nobody comes after it who could use what it has found out
+  // nobody comes after it who could use what it has found out; so without a scout it need not try
   alone.in_place = config.in_place && static_cast<std::uint64_t>(n) >= config.scout_from;
   auto w = make_loop_workspace<Body>(s, tm, n, alone);
   speculate_async(s, tm, w, n, body);
