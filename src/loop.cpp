@@ -60,7 +60,7 @@ parts::element_ranges plan_ranges(const memory_core& m, bool may_move) {
   std::uint32_t shortest = 0;
   while (shortest < 32 && !plan_ranges(m, shortest, 0, ranges)) ++shortest;
   if (shortest == 32) return {31, false, {}};  // all arrays share two: there are sixteen of more than 2^31 elements
-  for (std::uint32_t shift = shortest; may_move && shift < 32 && shift <= shortest + 1; ++shift) {
+  for (std::uint32_t shift = shortest; may_move && shift < 31 && shift <= shortest + 1; ++shift) {
     parts::element_ranges movable;
     movable.movable = true;
     if (plan_ranges(m, shift, (std::uint64_t{1} << shift) - 1, movable)) return movable;
@@ -205,6 +205,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.limits.tags = c.tags;
   s.limits.adapt = c.adapt;
   s.limits.overlap = c.overlap;
+  s.limits.peek = c.peek;
   const bool may_time = c.adapt && c.stretch != 0;
   s.limits.timed = may_time && c.timed.value_or(traits.timed && !host);  // a host's threads are simulated
   return s;

@@ -16,6 +16,7 @@
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/known_loops.hpp"
 #include "speculation/loops.hpp"
+#include "speculation/peeking_loops.hpp"
 #include "speculation/placed_loops.hpp"
 #include "speculation/scouted_loops.hpp"
 #include "speculation/split_loops.hpp"
@@ -98,6 +99,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, a_loop_may_fare_otherwise_than_those_before, 2000)      \
   GPUTM_LOOP_PROPERTY(engine, a_range_ends_where_stores_begin, 1000)                  \
   GPUTM_LOOP_PROPERTY(engine, reads_of_the_loop_before_do_not_count, 500)             \
+  GPUTM_LOOP_PROPERTY(engine, reads_that_look_for_marks_miss_nothing, 1000)           \
   GPUTM_LOOP_PROPERTY(engine, loops_in_place_equal_the_sequential_loops, 2500)        \
   GPUTM_LOOP_PROPERTY(engine, first_loops_equal_the_sequential_loops, 1500)           \
   GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 400)             \

@@ -63,9 +63,11 @@ class loop_plan {
   };
   /// Plain loads, so that a compiler knows that what the first window is like is the same for all threads.
   GPUTM_INLINE loop_past past() const {
-    return {simt::plain_load(past_.tag),    simt::plain_load(past_.calm),  simt::plain_load(past_.no_overlap),
-            simt::plain_load(past_.offset), simt::plain_load(past_.moves), simt::plain_load(past_.begin),
-            simt::plain_load(past_.lowest), simt::plain_load(past_.end)};
+    return {simt::plain_load(past_.tag),        simt::plain_load(past_.calm),
+            simt::plain_load(past_.no_overlap), simt::plain_load(past_.offset),
+            simt::plain_load(past_.moves),      simt::plain_load(past_.peeks),
+            simt::plain_load(past_.begin),      simt::plain_load(past_.lowest),
+            simt::plain_load(past_.end),        0};
   }
   GPUTM_INLINE report look() const {
     report r;
@@ -211,13 +213,22 @@ class loop_plan {
     w.logged = past.calm != 0 ? past.calm & element_ranges::all : unknown;
     w.offset = past.offset;
     if (past.end != 0) move(w, past);
-    return prepare(w);
+    w = prepare(w);
+    if (limits_.peek && past.peeks != 0 && is_whole(w)) w.offset |= loop_window::peeking;
+    return w;
   }
   /// A range ends where those that loops have stored to begin, among the elements of the mixed one, or where they end.
   GPUTM_INLINE void move(loop_window& w, const loop_past& past) const {
     const std::uint32_t lowest = ~past.lowest;
     w.offset = ranges_.offset_for(lowest > past.begin ? lowest : past.end) | loop_window::moved;
     if (w.logged != unknown) w.logged = element_ranges::around(w.logged);
+  }
+  /// A window that was all of its loop has been checked. If it has peeked, that was in vain; which does not count where
+  /// marks have just been cleared, and so none are left of loops before.
+  GPUTM_INLINE void note_check(const loop_window& w, bool touched) {
+    std::uint32_t in_vain = simt::plain_load(past_.in_vain);
+    if (w.peeks() && !w.clear_table) put(past_.in_vain, ++in_vain);
+    put(past_.peeks, !touched && in_vain < loop_past::most_in_vain);
   }
   GPUTM_INLINE void note_move(const loop_window& w) {
     if (!w.has_moved()) return;
@@ -354,10 +365,14 @@ class loop_plan {
     store(w);
   }
   /// It has come to that: writes down what the next loop and the counters need, once all have executed it. One thread
-  /// calls it; commits may be under way.
-  GPUTM_INLINE void end_whole(const loop_window& w, bool checked) {
+  /// calls it; commits may be under way. `checked`: it has had a check; `touched`: after which the next loop should not
+  /// peek.
+  GPUTM_INLINE void end_whole(const loop_window& w, bool checked, bool touched) {
     note_move(w);
-    if (checked) count(s_.counters.checked, 1);
+    if (checked) {
+      count(s_.counters.checked, 1);
+      note_check(w, touched);
+    }
     put(past_.tag, w.tag);
     put(past_.calm, loop_past::known | to_log(w, found_in(s_)));
     count(s_.counters.rounds, 1);

@@ -37,6 +37,7 @@ struct loop_limits {
   std::uint32_t tags = 0;          ///< after which the table is cleared
   bool adapt = true;               ///< the window follows the violations
   bool overlap = true;             ///< a window may overlap the commits of the one before
+  bool peek = true;                ///< a window's reads may look for marks instead of being checked
   bool timed = false;              ///< one thread runs iterations where it has been faster than windows
 };
 
@@ -63,13 +64,16 @@ struct loop_window {
   std::uint32_t from = 0;         ///< positions below are right, and run no more
   std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
                                   ///< each warp before it begins with this one: the two overlap
-  std::uint32_t offset = 0;       ///< of element_ranges, and `moved` beside it if the loop before had another one
-  std::uint32_t mixed = 0;        ///< ranges that loops are known to store to, and of which this one has logged reads
+  std::uint32_t offset = 0;    ///< of element_ranges; beside it `moved` if the loop before had another one, `peeking`
+  std::uint32_t mixed = 0;     ///< ranges that loops are known to store to, and of which this one has logged reads
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
 
-  static constexpr std::uint32_t moved = 1u << 31;
-  GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~moved; }
+  static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30;
+  GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking); }
+  /// Whether logged reads look for marks: there is nothing to check if none of their elements has ever been stored to,
+  /// and all that the window stores to had been. Says something of a loop's first window if that is all of it.
+  GPUTM_INLINE bool peeks() const { return (offset & peeking) != 0; }
   GPUTM_INLINE bool has_one_mixed() const { return mixed != 0 && (mixed & (mixed - 1)) == 0; }
   GPUTM_INLINE bool has_moved() const { return (offset & moved) != 0; }
 };
@@ -89,6 +93,8 @@ struct loop_findings {
   static constexpr std::uint32_t alone = 16;     ///< the first position has writes without marks: it commits, and no
                                                  ///< other
   static constexpr std::uint32_t overlap_failed = 32;  ///< it overlaps commits, and does not go smoothly
+  static constexpr std::uint32_t peeked = 64;  ///< of a window that peeks: an element of a logged read has a mark, or
+                                               ///< one that was stored to had none
   GPUTM_INLINE constexpr bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
   GPUTM_INLINE constexpr void add(const loop_findings& f) {
     stored |= f.stored;

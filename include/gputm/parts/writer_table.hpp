@@ -67,7 +67,7 @@ class writer_table : tagged_table<writer_entry> {
   /// mark. Who marks second finds the first, or one lower than it that has found it and counted it. Both positions are
   /// contested from then on: so is each writer of an element with several, since all but the first one to mark it find
   /// another, and the second one finds the first. Whether another position had marked the element before: never if
-  /// there_was_none().
+  /// was_of_before().
   GPUTM_INLINE bool settle(const marking& made) const {
     const std::uint32_t p = made.position, other = first_of(made.before);
     if (other == none || other == p) return false;
@@ -77,7 +77,8 @@ class writer_table : tagged_table<writer_entry> {
     simt::atomic(space_->contested[other]).store(tag_, order::relaxed);
     return true;
   }
-  GPUTM_INLINE bool there_was_none(const marking& made) const { return made.before >> position_bits != tag_; }
+  /// Whether the element had a mark of a window before this one. One comparison: tags grow until marks are cleared.
+  GPUTM_INLINE bool was_of_before(const marking& made) const { return made.before - 1 < (tag_ << position_bits) - 1; }
   /// Puts a node (loop_log_space) at the head of the list of an element that has been marked; the one behind it, or
   /// loop_log_space::no_node.
   GPUTM_INLINE std::uint32_t push(std::uint64_t key, std::uint32_t node) const {
@@ -125,6 +126,12 @@ class writer_table : tagged_table<writer_entry> {
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) any |= first_of(word[i]) < p;
     return any;
+  }
+  /// Whether the element, which has marks of its own, has been stored to in a window before this one, since marks were
+  /// cleared; or has in this one.
+  GPUTM_INLINE bool has_mark(std::uint64_t key) const {
+    // relaxed: a mark of a window before is seen, behind a barrier; of this one's nobody need see any (writer_marker)
+    return simt::atomic(*own_first(key)).load(order::relaxed) != 0;
   }
   /// The marks of the array that the latest element was of, where elements have marks of their own: mostly the next one
   /// is of the same. As latest_region.
@@ -288,17 +295,19 @@ class writer_marker {
   writer_table table_;
   writer_table::marking last_;
   // words, not bools: they live in registers
-  std::uint32_t several_ = 0, waits_ = 0, patient_;
+  std::uint32_t found_ = 0, waits_ = 0, patient_;
 
  public:
-  GPUTM_INLINE writer_marker(const writer_table& table, bool patient) : table_(table), patient_(patient) {}
+  GPUTM_INLINE writer_marker(const writer_table& table, bool patient) : table_(table), patient_(patient) {
+    last_.before = nobody;
+  }
 
   /// Position `p` writes the element. False if there is no room.
   GPUTM_INLINE bool mark(std::uint64_t key, std::uint32_t p) {
-    if ((waits_ != 0) | !table_.there_was_none(last_)) {  // one test: mostly neither
+    if ((waits_ != 0) | !table_.was_of_before(last_)) {  // mostly neither
       patient_ &= ~waits_;  // if there is no load in between it is the next mark that would wait
       settle();
-      last_.before = 0;
+      last_.before = nobody;
     }
     if (!table_.prepare(last_, key, p)) {
       waits_ = 0;
@@ -317,13 +326,19 @@ class writer_marker {
   /// At the end: whether another position had marked one of the elements before.
   GPUTM_INLINE bool several() {
     settle();
-    return several_ != 0;
+    return (found_ & another) != 0;
   }
+  /// Behind that: whether one of the elements, which have marks of their own, had no mark at all. If a window stores to
+  /// an element that had none before it, the first one of it to mark that finds so.
+  GPUTM_INLINE bool found_none() const { return (found_ & none) != 0; }
 
  private:
+  static constexpr std::uint32_t nobody = 1;  // a mark of no window: tags begin at 1
+  static constexpr std::uint32_t another = 1, none = 2;
+
   GPUTM_INLINE void settle() {
     make();
-    several_ |= table_.settle(last_);
+    found_ |= (table_.settle(last_) ? another : 0) | (last_.before == 0 ? none : 0);
   }
 };
 

@@ -26,7 +26,7 @@ class deferred_access {
   parts::writer_marker& marker_;
   const std::uint32_t position_, logged_, offset_, repair_, tag_;
   const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads
-  const bool overlaps_, first_list_;
+  const bool overlaps_, first_list_, peeks_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
   std::uint32_t listed_;       // writes that have nodes, of an earlier run or of this one
@@ -49,6 +49,7 @@ class deferred_access {
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
         first_list_(w.list != 0),
+        peeks_(calm && w.peeks()),
         listed_(listed_before()),
         known_(repair ? writes_.log().write_count() : 0) {}
 
@@ -73,6 +74,7 @@ class deferred_access {
     if (reads_ == writes_.log().read_capacity()) return full(too_many_reads);
     found_.read_logged |= range;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
+    if (peeks_ && view_.table().has_mark(key)) found_.flags |= parts::loop_findings::peeked;
     std::uint32_t source = eager ? guess_source(key) : parts::window_view::memory;
     if (source != parts::window_view::memory && !fetch(key, source, out)) {
       if (repair || !Options::forwarding) {
@@ -112,6 +114,7 @@ class deferred_access {
     // a first pass rarely finds a value that is there already, and looking for it takes as long as loading
     if (repair && view_.table().any_below(key, position_)) return false;
     found_.read_logged |= ranges;
+    if (peeks_) found_.flags |= parts::loop_findings::peeked;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
       if constexpr (calm)

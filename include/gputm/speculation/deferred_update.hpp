@@ -196,6 +196,8 @@ class deferred_update : window_thread<Body> {
     }
     if (!repair && p < w_.size) f.executed -= static_cast<std::int32_t>(1 + (w_.size - 1 - p) / simt::grid_threads());
     if (marker.several()) f.found.flags |= parts::loop_findings::several;
+    if constexpr (Kind == pass::calm)
+      if (w_.peeks() && marker.found_none()) f.found.flags |= parts::loop_findings::peeked;
     if constexpr (Kind == pass::calm) those->logs = f.logs != 0;
     return f;
   }
@@ -333,9 +335,15 @@ class deferred_update : window_thread<Body> {
     }
     return s.dirty;
   }
+  /// What a calm check has seen.
+  struct calm_marks {
+    std::uint32_t from = 0;    ///< the first position of this thread that may be in violation, or one too high
+    std::uint32_t newest = 0;  ///< marks of elements that it has looked at; 0: none of them has one
+    std::uint32_t reads = 0;   ///< in the longest log
+  };
   /// The check of a position that has run once, as all of its window, and has read memory only: a comparison of marks
-  /// for each read. Whether it may be in violation. Apart: beside it the other check would have fewer registers.
-  static GPUTM_NOINLINE bool fails_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p) {
+  /// for each read. Apart: beside it the other check would have fewer registers.
+  static GPUTM_NOINLINE calm_marks look_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p) {
     constexpr std::uint32_t wide = 8;
     const parts::loop_log log(logs, p);
     std::uint64_t key[wide];
@@ -354,14 +362,14 @@ class deferred_update : window_thread<Body> {
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
     }
-    return table.is_below(newest, p);
+    return {table.is_below(newest, p) ? p : p + simt::grid_threads(), newest, count};
   }
   /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
-  /// then at the next one, so that few latencies follow one another. From `p` on, the first position of this thread
-  /// that may be in violation, or one beyond the window.
+  /// then at the next one, so that few latencies follow one another. From `p` on.
   static constexpr std::uint32_t turns_at_once = 8;
-  static GPUTM_NOINLINE std::uint32_t check_calmly(parts::loop_log_space logs, parts::writer_table table,
-                                                   std::uint32_t p, std::uint32_t size) {
+  static GPUTM_NOINLINE calm_marks check_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
+                                                std::uint32_t size) {
+    calm_marks seen;
     const std::uint32_t threads = simt::grid_threads();
     parts::writer_table::latest_marks marks(table);
     GPUTM_NO_UNROLL
@@ -397,11 +405,18 @@ class deferred_update : window_thread<Body> {
         }
       }
       GPUTM_UNROLL
-      for (unsigned k = 0; k < turns_at_once; ++k)
-        if (table.is_below(newest[k], p + k * threads)) return p + k * threads;
+      for (unsigned k = 0; k < turns_at_once; ++k) {
+        seen.newest |= newest[k];
+        if (table.is_below(newest[k], p + k * threads)) return {p + k * threads, newest[k], most};
+      }
+      seen.reads = seen.reads < most ? most : seen.reads;
     }
-    return p;
+    seen.from = p;
+    return seen;
   }
+  /// Where all iterations read at most so many elements, the next loop peeks (loop_window): a look for a mark at each
+  /// read takes less time than a check with its barrier then. Of windows with one position a thread, and of others.
+  static constexpr std::uint32_t few_reads = 16, few_reads_of_several = 1;
   /// What later checks and the commit have to know of a position that has run again, or ended the loop. Where it has
   /// read more than a check fetches at once, it is looked at each time.
   GPUTM_INLINE void keep(positions& those, const marks_of& mine) const {
@@ -410,21 +425,30 @@ class deferred_update : window_thread<Body> {
     those.watched.put(turn, !mine.memory || mine.count > at_once || mine.status.last);
     those.writers.put(turn, log(mine.position).write_count() != 0);
   }
+  struct check_result {
+    bool dirty;    ///< some are in violation
+    bool touched;  ///< the next loop should not peek: some have read an element that has a mark, of whatever window, or
+                   ///< too many; or nobody has looked
+  };
   /// A repair that has changed nothing but values leaves most positions right: only those are looked at that have run
-  /// again, or have read from others. Whether it has found any in violation.
-  GPUTM_INLINE bool check_all(positions& those) {
+  /// again, or have read from others.
+  GPUTM_INLINE check_result check_all(positions& those) {
     std::uint32_t first = first_turn();
+    bool touched = true;
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
-      if (!those.logs)
-        first = turn_of(w_.size) + 1;
-      else if (w_.size > simt::grid_threads())
-        first = turn_of(check_calmly(env_.logs, table_, p, w_.size));
-      else
-        first = p < w_.size && fails_calmly(env_.logs, table_, p) ? 0 : 1;
+      calm_marks seen{w_.size + simt::grid_threads()};
+      if (those.logs && p < w_.size) {
+        const bool several = w_.size > simt::grid_threads();
+        seen = several ? check_calmly(env_.logs, table_, p, w_.size) : look_calmly(env_.logs, table_, p);
+        touched = seen.newest != 0 || seen.reads > (several ? few_reads_of_several : few_reads);
+      } else {
+        touched = false;
+      }
+      first = turn_of(seen.from);
       if (position(first) >= w_.size) {  // mostly, and then without waiting for what follows
         those.forget();
-        return false;
+        return {false, touched};
       }
     } else if (position(first) < w_.from) {
       ++first;
@@ -436,7 +460,7 @@ class deferred_update : window_thread<Body> {
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
     those.due = {};
     std::uint32_t dirty = 0, then = look.next(first);
-    if (position(then) >= w_.size) return false;
+    if (position(then) >= w_.size) return {false, touched};
     marks_of now = fetch_marks(fetch_reads(position(then)));
     then = look.next(then + 1);
     reads_of next = fetch_reads(position(then));
@@ -453,7 +477,14 @@ class deferred_update : window_thread<Body> {
       those.due.put(turn_of(mine.position), true);
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
-    return dirty != 0;
+    return {dirty != 0, touched};
+  }
+  /// Whether what this warp has done in a whole window asks for a check. Logged reads do, unless they have looked for
+  /// marks. Then one is due if an element that was read may have been stored to in this window: if it has a mark; or if
+  /// some store has found no mark before it, since the element may be one that has been read. Else all that was stored
+  /// to had marks of windows before, which those who read have seen if they have read any of that.
+  GPUTM_INLINE bool needs_check(const parts::loop_findings& mine) const {
+    return w_.peeks() ? mine.has(parts::loop_findings::peeked) : mine.read_logged != 0;
   }
   /// What this warp has executed of the window before, if nobody has written that back yet.
   GPUTM_INLINE void write_back_pending() const {
@@ -499,17 +530,17 @@ class deferred_update : window_thread<Body> {
     const parts::loop_findings found = execute_all(those);
     const auto end = [this] { plan_.end_pass(this->begins() && w_.repair == 0, Commit::is_local); };
     if (plan_.is_whole(w_))
-      barrier_.poll(after_pass, those.trouble || plan_.is_trouble(w_, found), found.read_logged != 0, end);
+      barrier_.poll(after_pass, those.trouble || plan_.is_trouble(w_, found), needs_check(found), end);
     else
       barrier_.wait(end);
     const std::uint32_t number = w_.number;
     look_behind_pass();
     if (w_.number != number) return false;
     if (w_.foreseen ? !barrier_.has_noted(after_pass) : w_.decided) return true;
-    const bool dirty = check_all(those);
+    const check_result checked = check_all(those);
     const auto decide = [this] { plan_.decide_or_repair(Options::repair); };
     if (w_.foreseen)
-      barrier_.poll(after_check, dirty, false, decide);
+      barrier_.poll(after_check, checked.dirty, checked.touched, decide);
     else
       barrier_.wait(decide);
     look_behind_pass();
@@ -535,7 +566,8 @@ class deferred_update : window_thread<Body> {
       barrier_.wait([this] { plan_.next(); });
       this->look_at_window();
     }
-    if (w_.foreseen && simt::grid_thread_rank() == 0) plan_.end_whole(w_, barrier_.has_noted(after_pass));
+    if (w_.foreseen && simt::grid_thread_rank() == 0)
+      plan_.end_whole(w_, barrier_.has_noted(after_pass), barrier_.has_noted(after_check));
     if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.offset);
     this->flush();
     const bool smooth = w_.wary == 0 && w_.commits == w_.size && w_.base + w_.commits == env_.limits.iterations;
