@@ -232,8 +232,8 @@ class loop_workspace {
   }
 
  public:
-  static constexpr std::uint64_t again_from = 4096;  ///< iterations; from there on a loop that comes a second time in
-                                                     ///< turn has a scout, whatever loop_config::scout_from
+  static constexpr std::uint64_t again_from = 32768;  ///< iterations; from there on a loop that comes a second time in
+                                                      ///< turn has a scout, whatever loop_config::scout_from
   loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid)
       : device_(tm.on()) {
     detail::check_config(grid);

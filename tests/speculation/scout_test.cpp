@@ -255,13 +255,13 @@ struct stores_to_two {
 };
 TEST_F(scouts, second_loops_have_them_if_they_are_not_short) {
   config.scout_from = 1u << 19;
-  for (const std::uint32_t iterations : {4095u, 4096u}) {
+  for (const std::uint32_t iterations : {32767u, 32768u}) {
     const stores_to_two body{tm.allocate<std::uint32_t>(iterations - 3), tm.allocate<std::uint32_t>(iterations - 3)};
     auto w = make_loop_workspace<stores_to_two>(s, tm, iterations, config);
     for (std::uint32_t loop = 0; loop < 4; ++loop) {
       speculate_async(s, tm, w, iterations, body);
       const loop_statistics done = w.collect(s, tm);
-      const bool has_scout = loop == 1 && iterations == 4096;
+      const bool has_scout = loop == 1 && iterations == 32768;
       EXPECT_EQ(done.in_place, has_scout || loop >= 2 ? iterations : 0) << loop;
       if (loop != 0) {
         EXPECT_EQ(done.executed, iterations + (has_scout ? scouted : 0)) << loop;
