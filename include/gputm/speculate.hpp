@@ -32,8 +32,9 @@ struct loop_config {
                                        ///< several windows takes as much memory again as `log_bytes`, at most
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
-  bool peek = true;                    ///< reads of gpu_tls may look whether anybody has ever stored to their element:
-                                       ///< if not, a loop like the one before it needs no check
+  bool peek = true;                    ///< reads of gpu_tls, if they are few, may look whether earlier loops have
+                                       ///< stored to their element. If none has, and all that a loop stores to had
+                                       ///< been stored to before, it needs no check
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
   std::uint32_t stretch = 8192;        ///< iterations that one thread runs in a row when windows fail, at most; 0, or
                                        ///< without `adapt`: one, and only if nothing else can commit

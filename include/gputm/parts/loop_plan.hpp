@@ -160,6 +160,7 @@ class loop_plan {
     w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.list = w.from =
         w.foreseen = 0;
     w.over = w.over || left == 0;
+    w.offset &= ~loop_window::peeking;  // it says something of first windows only
     ++w.number;
     return w;
   }

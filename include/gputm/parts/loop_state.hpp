@@ -71,8 +71,8 @@ struct loop_window {
 
   static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30;
   GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking); }
-  /// Whether logged reads look for marks: there is nothing to check if none of their elements has ever been stored to,
-  /// and all that the window stores to had been. Says something of a loop's first window if that is all of it.
+  /// Whether logged reads look for marks: there is nothing to check if none of their elements has one, of whatever
+  /// kind, and all elements that the window stores to had one before. Of a loop's first window, if that is all of it.
   GPUTM_INLINE bool peeks() const { return (offset & peeking) != 0; }
   GPUTM_INLINE bool has_one_mixed() const { return mixed != 0 && (mixed & (mixed - 1)) == 0; }
   GPUTM_INLINE bool has_moved() const { return (offset & moved) != 0; }

@@ -15,14 +15,14 @@ struct loop_past {
   std::uint32_t no_overlap;  ///< a window that overlapped commits has failed
   std::uint32_t offset;      ///< of element_ranges
   std::uint32_t moves;       ///< of the offset
-  std::uint32_t peeks;       ///< the next loop does (loop_window): reads of the last one were few, and of elements that
-                             ///< nobody had ever stored to
+  std::uint32_t peeks;       ///< the next loop does (loop_window): reads of the last one that was checked were few, and
+                             ///< of elements without marks
   // Of a range to which loops have stored, and which the last one has read; nobody has looked for one if `end` is 0.
   std::uint32_t begin;   ///< its first element's index
   std::uint32_t lowest;  ///< of the elements of it that loops have stored to: all bits, less the lowest one's index
   std::uint32_t end;     ///< of those: the highest one's index and 1
 
-  std::uint32_t in_vain;  ///< loops that have peeked, and were checked all the same
+  std::uint32_t in_vain;  ///< loops that have peeked, and were checked all the same, without violations
 
   static constexpr std::uint32_t known = 1u << 31;
   static constexpr std::uint32_t most_moves = 2, most_in_vain = 3;

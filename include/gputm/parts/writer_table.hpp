@@ -127,8 +127,8 @@ class writer_table : tagged_table<writer_entry> {
     for (unsigned i = 0; i < N; ++i) any |= first_of(word[i]) < p;
     return any;
   }
-  /// Whether the element, which has marks of its own, has been stored to in a window before this one, since marks were
-  /// cleared; or has in this one.
+  /// Whether the element, which has marks of its own, has one where first writers' are: of any window since marks were
+  /// cleared, that of a reader in place included.
   GPUTM_INLINE bool has_mark(std::uint64_t key) const {
     // relaxed: a mark of a window before is seen, behind a barrier; of this one's nobody need see any (writer_marker)
     return simt::atomic(*own_first(key)).load(order::relaxed) != 0;

@@ -4,7 +4,8 @@
 //   execute   run the iterations of the window; log what they read and from whom, defer and mark what they write
 //   check     an iteration is in violation unless all it read is what the last lower writer writes, or is memory's
 //             where no lower one writes; nothing to do if no logged read is of a range (element_ranges) that was
-//             stored to. Reads without a log are of ranges that nobody has stored to: else the window begins anew
+//             stored to, or if reads have looked for marks and need no more (needs_check). Reads without a log are of
+//             ranges that nobody has stored to: else the window begins anew
 //   repair    run those in violation again, which now see the others' deferred writes; check again
 //   commit    the iterations below the lowest violation write back
 //
@@ -338,7 +339,7 @@ class deferred_update : window_thread<Body> {
   /// What a calm check has seen.
   struct calm_marks {
     std::uint32_t from = 0;    ///< the first position of this thread that may be in violation, or one too high
-    std::uint32_t newest = 0;  ///< marks of elements that it has looked at; 0: none of them has one
+    std::uint32_t newest = 0;  ///< of the marks that it has looked at, or their bits; 0: no element has one
     std::uint32_t reads = 0;   ///< in the longest log
   };
   /// The check of a position that has run once, as all of its window, and has read memory only: a comparison of marks
@@ -568,7 +569,7 @@ class deferred_update : window_thread<Body> {
     }
     if (w_.foreseen && simt::grid_thread_rank() == 0)
       plan_.end_whole(w_, barrier_.has_noted(after_pass), barrier_.has_noted(after_check));
-    if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.offset);
+    if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.range_offset());
     this->flush();
     const bool smooth = w_.wary == 0 && w_.commits == w_.size && w_.base + w_.commits == env_.limits.iterations;
     if (env_.in_place.learns && smooth && w_.closing) in_place_learning::learn(env_, barrier_, w_.base, w_.size);
