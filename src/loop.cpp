@@ -127,9 +127,9 @@ void plan_in_place(loop_sizes& s, const loop_config& c, bool host) {
   s.strays.entries = static_cast<std::uint32_t>(entries);
   s.strays.value_words = s.logs.value_words;
   s.strays_at = ceiling(sizeof(parts::in_place_past), sector) * sector;
-  s.expected_at = s.strays_at + entries * parts::stray_space::entry_words(s.strays.value_words) * sizeof(std::uint64_t);
+  s.roles_at = s.strays_at + entries * parts::stray_space::entry_words(s.strays.value_words) * sizeof(std::uint64_t);
   const std::uint64_t elements = s.table.first[max_regions];
-  const std::uint64_t end = s.expected_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
+  const std::uint64_t end = s.roles_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
   plan_saved(s, c, ceiling(end, sector) * sector);
   s.scout_from = c.scout_from;
   // Where iterations access rows, a warp has so many lines at hand, and those of all warps must fit into the cache of a

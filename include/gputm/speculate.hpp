@@ -88,7 +88,7 @@ struct loop_sizes {
   std::uint64_t links_at = 0;
   std::uint64_t in_place_bytes = 0;  ///< that loops in place need besides; 0: no loop is run in place
   parts::stray_space strays;         ///< without memory
-  std::uint64_t strays_at = 0, expected_at = 0;
+  std::uint64_t strays_at = 0, roles_at = 0;
   std::uint64_t saved_at = 0, saved_values_at = 0;  ///< saved_space, if it has memory of its own
   std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
@@ -226,9 +226,10 @@ class loop_workspace {
     space.blocks = grid.shape.clients;
     space.twice = grid.twice;
     space.unproven = unproven;
-    space.expected = reinterpret_cast<std::uint32_t*>(base + sizes_.expected_at);
+    space.roles = reinterpret_cast<std::uint32_t*>(base + sizes_.roles_at);
     space.hope = hope_.template as<std::uint32_t>();
-    space.learns = n == last_iterations_ && n > hope() && n <= space.saved.positions;
+    const bool is_new = hope() != parts::in_place_hope::none && !hopes_for_in_place(n);
+    space.learns = n == last_iterations_ && is_new && n <= space.saved.positions;
     return space;
   }
 
@@ -287,9 +288,11 @@ class loop_workspace {
             sizes_.ranges,    limits,    next,    in_place(n, scouted)};
   }
   /// Whether the next loop had better be run in place at first; if that turns out wrong, only time is lost.
-  bool hopes_for_in_place(std::uint64_t n) const {
-    const std::uint32_t known = hope();
-    return known != parts::in_place_hope::none && n <= known;
+  std::optional<in_place_kind> hopes_for_in_place(std::uint64_t n) const {
+    using known = parts::in_place_hope;
+    const std::uint32_t h = hope();
+    if (h == known::none || n > (h & ~known::by_list)) return {};
+    return (h & known::by_list) != 0 ? in_place_kind::lists : in_place_kind::rows;
   }
   /// Whether a scout had better look at the next loop first: at a long one, or one that comes again, of which nobody
   /// knows anything. Its kernels have been loaded if the workspace has been made for such a one. What it tells may not
@@ -343,12 +346,12 @@ struct loop_kernel {
 };
 
 /// The pass in place before it.
-template <class E, class Body, bool Unproven>
+template <class E, class Body, in_place_kind Kind>
 struct in_place_kernel {
   static constexpr int registers = 56;  ///< 40 and 32 are slower: lanes have lines of their own, see docs
   speculation::loop_environment environment;
   Body body;
-  GPUTM_INLINE void operator()() const { E::template run_in_place<Unproven>(environment, body); }
+  GPUTM_INLINE void operator()() const { E::template run_in_place<Kind>(environment, body); }
 };
 
 /// The scout before that.
@@ -386,9 +389,11 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
   if constexpr (E::loop.in_place)  // a kernel is loaded when it is first asked about, which may allocate
     if (config.in_place) {
       const launch_shape some{1, 0, 32, tm.on()->warp_width()};
-      (void)launching::resident_blocks<launching::in_place_kernel<E, Body, false>>(tm.on(), some);
+      (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::rows>>(tm.on(), some);
+      (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::lists>>(tm.on(), some);
       if (static_cast<std::uint64_t>(n) >= std::min(config.scout_from, loop_workspace<E>::again_from)) {
-        (void)launching::resident_blocks<launching::in_place_kernel<E, Body, true>>(tm.on(), some);
+        (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::unproven_rows>>(tm.on(),
+                                                                                                            some);
         (void)launching::resident_blocks<launching::scout_kernel<E, Body>>(tm.on(), some);
       }
     }
@@ -409,16 +414,20 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   launching::loop_kernel<E, Body> kernel{w.environment(tm, iterations, scouted), body};
   if constexpr (E::loop.in_place) {
     speculation::loop_environment& e = kernel.environment;
+    const auto enqueue_pass = [&]<in_place_kind Kind>() {
+      launching::enqueue(s, tm.on(), w.shape_in_place(iterations), launching::in_place_kernel<E, Body, Kind>{e, body});
+      e.in_place.tried = true;
+    };
+    const std::optional<in_place_kind> hope = w.hopes_for_in_place(iterations);
+    if (scouted || hope) w.note_pass();
     if (scouted) {
-      w.note_pass();
       w.note_scout(iterations);
       launching::enqueue(s, tm.on(), w.shape_of_scout(), launching::scout_kernel<E, Body>{e, body});
-      launching::enqueue(s, tm.on(), w.shape_in_place(iterations), launching::in_place_kernel<E, Body, true>{e, body});
-      e.in_place.tried = true;
-    } else if (w.hopes_for_in_place(iterations)) {
-      w.note_pass();
-      launching::enqueue(s, tm.on(), w.shape_in_place(iterations), launching::in_place_kernel<E, Body, false>{e, body});
-      e.in_place.tried = true;
+      enqueue_pass.template operator()<in_place_kind::unproven_rows>();
+    } else if (hope == in_place_kind::lists) {
+      enqueue_pass.template operator()<in_place_kind::lists>();
+    } else if (hope) {
+      enqueue_pass.template operator()<in_place_kind::rows>();
     }
   }
   if constexpr (E::loop.barriers)

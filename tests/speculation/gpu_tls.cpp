@@ -5,6 +5,8 @@ GPUTM_LOOP_ENGINE(gpu_tls)
 namespace gputm::conformance {
 
 // Of the one that runs loops in place.
+GPUTM_LOOP_PROPERTY(gpu_tls, loops_in_place_by_list_equal_the_sequential_loops, 2500)
+GPUTM_LOOP_PROPERTY(gpu_tls, lists_are_those_of_the_loop_before, 2500)
 GPUTM_LOOP_PROPERTY(gpu_tls, what_a_pass_saves_is_its_own, 2000)
 
 }  // namespace gputm::conformance

@@ -173,5 +173,123 @@ TEST(in_place, loops_of_several_windows_that_stray_are_not) {
   }
 }
 
+/// Iteration i adds what it reads to an element that is anywhere; in a loop with `shared`, one in 32 stores to what
+/// another one has stored to as well.
+struct adds_anywhere {
+  array<std::uint64_t> a;
+  std::uint32_t n, factor;  ///< n is a prime
+  bool shared;
+
+  GPUTM_FN std::uint32_t place(std::uint32_t i) const {
+    return n + static_cast<std::uint32_t>(std::uint64_t{factor} * i % n);
+  }
+  template <Transaction It>
+  GPUTM_FN outcome operator()(It& it, int index) const {
+    const auto i = static_cast<std::uint32_t>(index);
+    GPUTM_TRY(const std::uint64_t x, it.load(a[i]));
+    GPUTM_TRY(const std::uint64_t y, it.load(a[place(i)]));
+    GPUTM_TRY(it.store(a[place(i)], 3 * y + x + i));
+    if (shared && i % 32 == 31) GPUTM_TRY(it.store(a[place(i - 7)], 5 * x + i));
+    return commit;
+  }
+  void run(std::vector<std::uint64_t>& x) const {
+    for (std::uint32_t i = 0; i < n; ++i) {
+      x[place(i)] = 3 * x[place(i)] + x[i] + i;
+      if (shared && i % 32 == 31) x[place(i - 7)] = 5 * x[i] + i;
+    }
+  }
+};
+/// Iteration i stores to so many elements, which are no row.
+struct stores_many {
+  array<std::uint64_t> a;
+  std::uint32_t stores;
+  std::uint64_t value = 0;
+  GPUTM_FN std::uint32_t place(std::uint32_t k) const {
+    return static_cast<std::uint32_t>(std::uint64_t{k} * 7 % 2000);
+  }
+  template <Transaction It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    for (std::uint32_t k = 0; k < stores; ++k)
+      GPUTM_TRY(it.store(a[place(static_cast<std::uint32_t>(i) * stores + k)], value));
+    return commit;
+  }
+};
+/// Loops of that kind, one after another in a workspace.
+struct loops_anywhere : testing::Test {
+  static constexpr std::uint32_t n = 499;
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  adds_anywhere body{tm.allocate<std::uint64_t>(2 * n), n, 7, false};
+  std::vector<std::uint64_t> expected = std::vector<std::uint64_t>(2 * n, 1);
+  std::optional<loop_workspace<speculation::gpu_tls>> w;
+
+  void make(loop_config c) {
+    c.capacity = {.reads = 2, .writes = 3};
+    c.threads = 8;
+    w.emplace(make_loop_workspace<adds_anywhere>(s, tm, n, c));
+    tm.write(s, body.a, expected);
+  }
+  loop_statistics run() {
+    speculate_async(s, tm, *w, n, body);
+    const loop_statistics done = w->collect(s, tm);
+    body.run(expected);
+    EXPECT_EQ(tm.read(s, body.a), expected);
+    EXPECT_EQ(done.iterations, n);
+    return done;
+  }
+};
+TEST_F(loops_anywhere, are_in_place_by_list_from_the_third_one_on) {
+  for (const bool shared : {false, true}) {
+    body.shared = shared;
+    make({});
+    EXPECT_EQ(run().in_place, 0u);
+    EXPECT_EQ(run().in_place, 0u) << "this one learns";
+    for (int k = 0; k < 3; ++k) {
+      const loop_statistics done = run();
+      EXPECT_EQ(done.in_place, n);
+      EXPECT_EQ(done.executed, n);
+    }
+  }
+}
+TEST_F(loops_anywhere, that_are_somewhere_else_are_undone_and_learnt_anew_a_few_times) {
+  make({});
+  int learnt = 0;
+  for (body.factor = 2; body.factor < 8; ++body.factor) {
+    std::uint64_t in_place = 0;
+    for (int k = 0; k < 4; ++k) in_place = run().in_place;
+    learnt += in_place == n;
+    EXPECT_EQ(in_place, body.factor < 5 ? n : 0) << "factor " << body.factor;
+  }
+  EXPECT_EQ(learnt, static_cast<int>(parts::in_place_past::most_attempts));
+}
+TEST_F(loops_anywhere, are_in_place_again_behind_loops_that_have_used_the_logs) {
+  make({.tags = 8});  // few passes, and then marks have to be cleared, which those who run windows do
+  std::uint64_t in_place = 0;
+  for (int k = 0; k < 60; ++k) {
+    const std::uint64_t now = run().in_place;
+    if (k >= 40) in_place += now;
+  }
+  EXPECT_GE(in_place, 8 * n);
+}
+TEST_F(loops_anywhere, have_lists_of_the_first_stores_of_an_iteration) {
+  constexpr std::uint32_t most = parts::owned_list::most;
+  make({});
+  stores_many many{tm.allocate<std::uint64_t>(50 * (most + 8)), most};
+  for (; many.stores <= most + 8; many.stores += 8) {
+    auto several =
+        make_loop_workspace<stores_many>(s, tm, 50, {.capacity = {.reads = 1, .writes = most + 8}, .threads = 8});
+    std::uint64_t in_place = 0;
+    for (std::uint64_t k = 1; k <= 4; ++k) {
+      many.value = k;
+      speculate_async(s, tm, several, 50, many);
+      in_place = several.collect(s, tm).in_place;
+      const std::vector<std::uint64_t> values = tm.read(s, many.a);
+      for (std::uint32_t j = 0; j < 50 * many.stores; ++j) EXPECT_EQ(values[many.place(j)], k);
+    }
+    EXPECT_EQ(in_place, many.stores == most ? 50 : 0) << many.stores << " stores: 8 in 40 are too many strays";
+  }
+}
+
 }  // namespace
 }  // namespace gputm

@@ -2,6 +2,8 @@
 // again in one workspace; until one of them does something else.
 #pragma once
 
+#include <numeric>
+
 #include "speculation/programs.hpp"
 
 namespace gputm::conformance {
@@ -13,6 +15,7 @@ class placed_loop {
   const std::uint32_t n_, row_;
   const bool both_, strays_;
   const std::uint32_t spot_;  // an iteration: strays often go to what it reads first
+  std::vector<std::uint32_t> places_;
 
   std::uint32_t half() const { return row_ * (n_ + 1); }
   std::uint32_t own(std::uint32_t i) const { return half() + row_ * i; }
@@ -27,6 +30,20 @@ class placed_loop {
   std::uint32_t elements() const { return 2 * half(); }
   std::uint32_t others() const { return both_ ? elements() : 8; }
   std::uint32_t most_writes() const { return row_ * (both_ ? 2 : 1); }
+
+  /// From now on elements of array a lie anywhere, so that rows are none.
+  void shuffle(dice& d) {
+    places_.resize(elements());
+    std::iota(places_.begin(), places_.end(), 0u);
+    for (std::uint32_t k = elements(); k > 1; --k) std::swap(places_[k - 1], places_[d.below(k)]);
+  }
+  iterations in_place(iterations all) const {
+    if (places_.empty()) return all;
+    for (std::vector<step>& one : all)
+      for (step& s : one)
+        if ((s.what == act::load || s.what == act::store) && s.index < elements()) s.index = places_[s.index];
+    return all;
+  }
 
   std::vector<step> usual(std::uint32_t i) {
     std::vector<step> all;
@@ -83,12 +100,16 @@ class placed_loop {
   bool is_placed(const iterations& all) const {
     std::uint32_t owned = 0, strays = 0;
     for (std::uint32_t i = 0; i < n_; ++i) {
-      if (std::any_of(all[i].begin(), all[i].end(), [](const step& s) { return s.what == act::cancel_if; })) continue;
+      if (std::any_of(all[i].begin(), all[i].end(), [](const step& s) { return s.what == act::cancel_if; })) {
+        if (!places_.empty()) return false;  // its list would not have what it stores to
+        continue;
+      }
       for (std::uint32_t k = 0; k < row_; ++k)
         owned += std::any_of(all[i].begin(), all[i].end(),
                              [&](const step& s) { return s.what == act::store && s.index == own(i) + k; });
       for (const step& s : all[i]) strays += s.what == act::store && s.index - own(i) >= row_;
     }
+    if (!places_.empty()) strays *= 2;  // who owns an element that another one stores to strays as well
     return owned > 16 * strays && 16 * strays <= 3 * n_;  // the second: their list has room for twice as many
   }
   /// What such loops are not expected to do.
@@ -130,13 +151,15 @@ class placed_loop {
 };
 
 template <class E>
-void loops_in_place_equal_the_sequential_loops(const venue& v) {
+void placed_loops_equal_the_sequential_loops(const venue& v, bool in_rows) {
   using value = std::uint64_t;
   dice d(v.seed * 15485863 + v.round);
   const std::uint32_t n = v.pick(2 + d.below(14), 1 + d.below(600), 1 + d.below(60'000)), row = 1 + d.below(5);
   // these may not stray, if they are to be in place
   const bool several_windows = v.exploring() ? v.round % 7 == 6 : v.seed % 2 == 0;
   placed_loop loops(d, n, row, d.below(3) == 0, !several_windows);
+  dice places(v.seed * 982451653 + v.round);
+  if (!in_rows) loops.shuffle(places);
   stream s{v.on};
   memory<E> tm{v.on};
   const auto a = tm.template allocate<value>(loops.elements());
@@ -166,6 +189,7 @@ void loops_in_place_equal_the_sequential_loops(const venue& v) {
     const std::uint32_t at = what == fault::none ? length : d.below(length);
     placed_loop::iterations run = now;
     loops.add(run, at, what, usual);
+    run = loops.in_place(run);
     const script steps(s, run);
     speculate_async(s, tm, w, static_cast<int>(length), steps.over(a, b));
     loop_statistics done;
@@ -190,6 +214,16 @@ void loops_in_place_equal_the_sequential_loops(const venue& v) {
       require_equal(done.executed, n, "runs of the body in place");
     }
   }
+}
+
+template <class E>
+void loops_in_place_equal_the_sequential_loops(const venue& v) {
+  placed_loops_equal_the_sequential_loops<E>(v, true);
+}
+/// Elements lie anywhere: what iterations own lists have to tell.
+template <class E>
+void loops_in_place_by_list_equal_the_sequential_loops(const venue& v) {
+  placed_loops_equal_the_sequential_loops<E>(v, false);
 }
 
 /// Iteration i adds to two elements of its own, one of them to its first one only, and one may end the loop.

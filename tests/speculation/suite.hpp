@@ -15,6 +15,7 @@
 #include "speculation/captured_loops.hpp"
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/known_loops.hpp"
+#include "speculation/listed_loops.hpp"
 #include "speculation/loops.hpp"
 #include "speculation/peeking_loops.hpp"
 #include "speculation/placed_loops.hpp"

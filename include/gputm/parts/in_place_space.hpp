@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "gputm/parts/owned_list.hpp"
 #include "gputm/parts/owned_rows.hpp"
 #include "gputm/parts/read_rows.hpp"
 #include "gputm/parts/saved_values.hpp"
@@ -16,6 +17,7 @@ namespace gputm::parts {
 struct in_place_past {
   std::uint32_t ready;                 ///< loops of so many iterations, or fewer, may store in place
   std::uint32_t attempts;              ///< at finding out
+  std::uint32_t by_list;               ///< iterations own what their owned_list says, and rows nothing
   std::uint32_t arrays, begin, width;  ///< owned_rows
   std::uint32_t owned;                 ///< stores of a loop's last window to its iterations' own elements, or, as a
                                        ///< scout reckons, of the whole loop
@@ -59,16 +61,15 @@ struct scout_words {
 };
 
 /// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no
-/// loop will; else in_place_past::ready.
+/// loop will; else in_place_past::ready, with a bit if it is by lists.
 struct in_place_hope {
-  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu;
+  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu, by_list = 1u << 31;
 };
 
 /// Trivially copyable; lives in the kernel's parameters. All that it points to is zero before the first loop.
 struct in_place_space {
   in_place_past* past = nullptr;
-  std::uint32_t* expected = nullptr;  ///< a bit for each element of the memory: loops before have stored there, but it
-                                      ///< is nobody's own
+  std::uint32_t* roles = nullptr;  ///< two bits for each element of the memory
   stray_space strays;
   saved_space saved;              ///< a loop with more iterations than this has positions is never run in place
   std::uint32_t blocks = 0;       ///< of a pass of this loop
@@ -78,14 +79,30 @@ struct in_place_space {
   bool tried = false;             ///< a pass in place has been enqueued before this kernel
   bool unproven = false;          ///< and a scout before that, which may have told the past
 
-  static constexpr std::uint32_t in_word = 32;  ///< bits
+  // What an element may be: one to which strays are expected, since loops before have stored there, but it is nobody's
+  // own; one that is in an owned_list, which bits of rows do not tell.
+  static constexpr std::uint32_t expected = 1, owned = 2;
+  static constexpr std::uint32_t in_word = 16;  ///< elements
 
-  GPUTM_INLINE bool is_expected(std::uint64_t element) const {
-    return (simt::plain_load(expected[element / in_word]) >> element % in_word & 1) != 0;
+  GPUTM_INLINE std::uint32_t role(std::uint64_t element) const {
+    return role_in(simt::plain_load(roles[element / in_word]), element);
   }
-  GPUTM_INLINE void expect(std::uint64_t element) const {
-    // relaxed: the next kernel reads them
-    simt::atomic(expected[element / in_word]).fetch_or(1u << element % in_word, simt::order::relaxed);
+  GPUTM_INLINE bool is_expected(std::uint64_t element) const { return (role(element) & expected) != 0; }
+  /// The same while others get roles.
+  GPUTM_INLINE bool is_expected_by_now(std::uint64_t element) const {
+    // relaxed: who has made it expected did so behind a barrier
+    return (role_in(simt::atomic(roles[element / in_word]).load(simt::order::relaxed), element) & expected) != 0;
+  }
+  GPUTM_INLINE void add_role(std::uint64_t element, std::uint32_t role) const {
+    // relaxed: read behind a barrier, and by the next kernel
+    simt::atomic(roles[element / in_word]).fetch_or(role << 2 * (element % in_word), simt::order::relaxed);
+  }
+  GPUTM_INLINE void expect(std::uint64_t element) const { add_role(element, expected); }
+  /// All threads of the grid call it; a barrier must follow.
+  GPUTM_INLINE void forget_roles(std::uint64_t elements) const {
+    GPUTM_NO_UNROLL
+    for (std::uint64_t k = simt::grid_thread_rank(); k * in_word < elements; k += simt::grid_threads())
+      simt::plain_store(roles[k], 0);
   }
   /// Of a pass of this loop; `share` is that of `past`.
   GPUTM_INLINE stray_shares shares(std::uint32_t share) const {
@@ -101,6 +118,11 @@ struct in_place_space {
   }
   GPUTM_INLINE void tell_host(std::uint32_t h) const {
     simt::atomic<simt::scope::system>(*hope).store(h, simt::order::relaxed);  // a hint
+  }
+
+ private:
+  static GPUTM_INLINE std::uint32_t role_in(std::uint32_t word, std::uint64_t element) {
+    return word >> 2 * (element % in_word) & 3u;
   }
 };
 

@@ -35,6 +35,7 @@ struct loop_log_space {
   }
   // The rows of all positions.
   constexpr std::uint64_t* statuses() const { return base + window; }
+  GPUTM_INLINE constexpr std::uint64_t* write_keys() const { return base + (2 + std::uint64_t{reads}) * window; }
   constexpr std::uint64_t* values() const { return base + (2 + std::uint64_t{reads} + writes) * window; }
   /// Reads number `i`, those of a calm pass (loop_log::set_calm_read).
   GPUTM_INLINE const std::uint64_t* reads_row(std::uint32_t i) const { return base + (2 + std::uint64_t{i}) * window; }
@@ -189,7 +190,7 @@ class loop_log {
       simt::plain_store(row(0), 0);
   }
   /// Whether the entry of this key does: where there is room for one, or where entries have been dropped.
-  static GPUTM_INLINE bool counts(std::uint64_t key) { return (key & absent) == 0; }
+  static GPUTM_INLINE constexpr bool counts(std::uint64_t key) { return (key & absent) == 0; }
   /// The key itself, whether it does or not.
   static GPUTM_INLINE std::uint64_t element(std::uint64_t key) { return key & ~absent; }
   /// These two: of positions that have run in this window, of reads only if they were needed.
@@ -242,6 +243,8 @@ class loop_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? simt::streaming_load(row(2 + i + k)) : 0;
   }
+  /// One of them.
+  GPUTM_INLINE std::uint64_t calm_read(std::uint32_t i) const { return simt::plain_load(row(2 + i)); }
   static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) {
     return entry & ((std::uint64_t{1} << key_bits) - 1);
   }

@@ -63,11 +63,17 @@ class loop_plan {
   };
   /// Plain loads, so that a compiler knows that what the first window is like is the same for all threads.
   GPUTM_INLINE loop_past past() const {
-    return {simt::plain_load(past_.tag),        simt::plain_load(past_.calm),
-            simt::plain_load(past_.no_overlap), simt::plain_load(past_.offset),
-            simt::plain_load(past_.moves),      simt::plain_load(past_.peeks),
-            simt::plain_load(past_.begin),      simt::plain_load(past_.lowest),
-            simt::plain_load(past_.end),        0};
+    return {simt::plain_load(past_.tag),
+            simt::plain_load(past_.calm),
+            simt::plain_load(past_.no_overlap),
+            simt::plain_load(past_.offset),
+            simt::plain_load(past_.moves),
+            simt::plain_load(past_.peeks),
+            simt::plain_load(past_.begin),
+            simt::plain_load(past_.lowest),
+            simt::plain_load(past_.end),
+            0,
+            0};
   }
   GPUTM_INLINE report look() const {
     report r;
@@ -167,6 +173,7 @@ class loop_plan {
   /// Begins a window, but for the words that iterations change, and its own.
   GPUTM_INLINE void enter(const loop_window& w) {
     if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
+    put(past_.listed, 0);
     put(s_.dirty_before, w.size);
     put(s_.ran, w.size);
     put(s_.troubled, 0);
@@ -375,6 +382,7 @@ class loop_plan {
       note_check(w, touched);
     }
     put(past_.tag, w.tag);
+    put(past_.listed, 0);
     put(past_.calm, loop_past::known | to_log(w, found_in(s_)));
     count(s_.counters.rounds, 1);
     count(s_.counters.iterations, w.size);

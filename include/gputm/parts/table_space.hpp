@@ -22,6 +22,7 @@ struct loop_past {
   std::uint32_t lowest;  ///< of the elements of it that loops have stored to: all bits, less the lowest one's index
   std::uint32_t end;     ///< of those: the highest one's index and 1
 
+  std::uint32_t listed;   ///< logs are as in_place_learning has left them: no window has used them since
   std::uint32_t in_vain;  ///< loops that have peeked, and were checked all the same, without violations
 
   static constexpr std::uint32_t known = 1u << 31;

@@ -6,6 +6,9 @@
 
 namespace gputm {
 
+/// What a pass in place goes by: by rows that loops have learnt, or that a scout has told of; or by lists.
+enum class in_place_kind : std::uint8_t { rows, unproven_rows, lists };
+
 /// What an engine needs of a launch.
 struct loop_traits {
   bool one_thread = false;  ///< it runs on one thread
@@ -13,8 +16,8 @@ struct loop_traits {
   bool table = true;        ///< it marks elements in a table
   bool writers = false;     ///< a writer_table; else an owner_table
   bool logs = true;         ///< a log for each position of the window; else for one
-  bool in_place = false;    ///< run_in_place<Unproven>(environment, body) may be a whole loop; if not, run() undoes it.
-                            ///< Before that look_ahead(environment, body) may find out whether it had better
+  bool in_place = false;    ///< run_in_place<in_place_kind>(environment, body) may be a whole loop; if not, run()
+                            ///< undoes it. Before that look_ahead(environment, body) may find out whether it had better
   bool timed = false;       ///< unless told otherwise, on GPUs, it weighs windows against the time of one thread
   /// Lanes that access much each have lines of their own, and those of all warps may be more than fit into the cache of
   /// a multiprocessor. So if an iteration has room for this many loads and stores, it gets few threads; 0: never.
@@ -26,8 +29,8 @@ struct loop_traits {
 /// An engine: a memory kind with
 ///   loop                        constexpr loop_traits
 ///   run(environment, body)      which every thread of the grid calls once
-///   run_in_place<Unproven>(environment, body)   if loop.in_place: the same in a kernel before that, when loops have
-///                               learnt enough, or behind look_ahead()
+///   run_in_place<in_place_kind>(environment, body)   if loop.in_place: the same in a kernel before that, when loops
+///                               have learnt enough, or behind look_ahead()
 ///   look_ahead(environment, body)   if loop.in_place: in a kernel of blocks of one warp, runs some iterations without
 ///                               effect
 template <class E>

@@ -25,7 +25,8 @@ class deferred_access {
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
   const std::uint32_t position_, logged_, offset_, repair_, tag_;
-  const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads
+  const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads; its
+                                   // log is for in_place_learning alone, and need not be complete
   const bool overlaps_, first_list_, peeks_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
@@ -49,7 +50,7 @@ class deferred_access {
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
         first_list_(w.list != 0),
-        peeks_(calm && w.peeks()),
+        peeks_(calm && w.peeks() && position != 0),
         listed_(listed_before()),
         known_(repair ? writes_.log().write_count() : 0) {}
 
@@ -69,10 +70,11 @@ class deferred_access {
       found_.flags |= parts::loop_findings::overlap_failed;
       return false;
     }
-    if (first() || (logged_ & range) == 0) return read_unlogged(r, index, range, out);
+    if ((logged_ & range) == 0) return read_unlogged(r, index, range, out);
     marker_.make();
-    if (reads_ == writes_.log().read_capacity()) return full(too_many_reads);
-    found_.read_logged |= range;
+    if (reads_ == writes_.log().read_capacity())
+      return first() ? read_unlogged(r, index, range, out) : full(too_many_reads);
+    found_.read_logged |= range & not_first_;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
     if (peeks_ && view_.table().has_mark(key)) found_.flags |= parts::loop_findings::peeked;
     std::uint32_t source = eager ? guess_source(key) : parts::window_view::memory;
@@ -101,19 +103,20 @@ class deferred_access {
     const bool logged = (logged_ & ranges) != 0;
     if (overlaps_ && logged) return false;
     marker_.make();
-    if (first() || !logged) {
+    const bool has_room = writes_.log().read_capacity() - reads_ >= N;
+    if (!logged || (first() && !has_room)) {
       found_.read_unlogged |= ranges & not_first_;
       parts::read_elements(r, index, out);
       return true;
     }
-    if (writes_.log().read_capacity() - reads_ < N) return false;
+    if (!has_room) return false;
     parts::read_elements(r, index, out);
     std::uint64_t key[N];
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) key[i] = parts::element_key(number, index[i]);
     // a first pass rarely finds a value that is there already, and looking for it takes as long as loading
     if (repair && view_.table().any_below(key, position_)) return false;
-    found_.read_logged |= ranges;
+    found_.read_logged |= ranges & not_first_;
     if (peeks_) found_.flags |= parts::loop_findings::peeked;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {

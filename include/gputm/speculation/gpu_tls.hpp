@@ -48,9 +48,9 @@ struct basic_gpu_tls : engine_base {
     }
     deferred_update<Options, parallel_commit, Body>(env, body).run();
   }
-  template <bool Unproven, class Body>
+  template <in_place_kind Kind, class Body>
   static GPUTM_INLINE void run_in_place(const loop_environment& env, const Body& body) {
-    in_place_pass::run<Unproven>(env, body);
+    in_place_pass::run<Kind>(env, body);
   }
   template <class Body>
   static GPUTM_INLINE void look_ahead(const loop_environment& env, const Body& body) {

@@ -42,12 +42,50 @@ struct in_place_window {
   }
 };
 
-/// One iteration's. What it owns it reads and stores in memory, and keeps what was there. A store elsewhere is
-/// deferred, and marks its element. It may read what nobody owns: if a stray to it is expected, that marks it, too,
-/// unless the element is in its row of reads. Whatever else it wants gives it away: then the whole pass comes to
-/// nothing.
+/// What positions have saved in a pass, whatever it has gone by.
+struct saved_in_place {
+  /// By position `p` in the pass of this tag: slots.
+  static GPUTM_INLINE std::uint32_t by(const loop_environment& env, std::uint32_t tag, std::uint32_t p) {
+    return parts::saved_values(env.in_place.saved, p).slots(tag, all_slots(env));
+  }
+  /// It goes back to where it was.
+  template <bool ByList>
+  static GPUTM_NOINLINE void put_back(const loop_environment& env, std::uint32_t p, std::uint32_t saved) {
+    const parts::saved_values before(env.in_place.saved, p);
+    parts::latest_region array(env.regions);
+    if constexpr (ByList) {
+      const parts::owned_list own(env.logs, p);
+      GPUTM_NO_UNROLL
+      for (; saved != 0; saved &= saved - 1) {
+        const std::uint32_t slot = simt::lowest(saved);
+        before.put_back(array, slot, own.key(slot));
+      }
+      return;
+    }
+    const parts::owned_rows rows = env.in_place.rows();
+    for (std::uint32_t region = 0, slot = 0; region < max_regions; ++region) {
+      if (!rows.has_array(region)) continue;
+      for (std::uint32_t k = 0; k < rows.width; ++k, ++slot)
+        if ((saved >> slot & 1) != 0) before.put_back(array, slot, parts::element_key(region, rows.row(p) + k));
+    }
+  }
+  /// Those of which there need not be a word if all of them are saved.
+  static GPUTM_INLINE std::uint32_t all_slots(const loop_environment& env) {
+    return is_by_list(env) ? parts::owned_list::all_slots(env.logs) : env.in_place.rows().all_slots();
+  }
+  static GPUTM_INLINE bool is_by_list(const loop_environment& env) {
+    return simt::plain_load(env.in_place.past->by_list) != 0;
+  }
+};
+
+/// One iteration's. What it owns, by its list (owned_list) or by rows, it reads and stores in memory, and keeps what
+/// was there. A store elsewhere is deferred, and marks its element. It may read what nobody owns: if a stray to it is
+/// expected, that marks it, too, unless the element is in its row of reads. Whatever else it wants gives it away: then
+/// the whole pass comes to nothing.
+template <bool ByList>
 class in_place_access {
   static constexpr std::uint32_t none = parts::stray_space::none;
+  static_assert(none == parts::owned_list::none);
 
   const loop_environment& env_;
   const parts::owned_rows rows_;
@@ -56,6 +94,10 @@ class in_place_access {
   std::uint32_t saved_ = 0;      ///< slots of what it owns and has stored to: what was there before is saved
   std::uint32_t strays_ = 0;     ///< elements elsewhere that it has stored to
   std::uint32_t newest_ = none;  ///< of these strays
+  // Most iterations store in the order of their lists: the entry that is next then, and its number. It is loaded before
+  // it is needed.
+  std::uint32_t next_ = 0;
+  std::uint64_t entry_;
 
  public:
   GPUTM_INLINE in_place_access(const loop_environment& env, const in_place_window& w, std::uint32_t position)
@@ -70,11 +112,12 @@ class in_place_access {
         expected_(w.strays),
         read_arrays_(w.reads.arrays),
         read_row_(w.reads.row(position)),
-        read_width_(w.reads.width) {}
+        read_width_(w.reads.width),
+        entry_(ByList ? list().key_or_end(0) : 0) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
-    const bool settled = !may_be_stored_to(number, index) || owns(number, index);
+    const bool settled = !may_have_changed(number, index) || owns(number, index);
     // of what another iteration owns nobody knows whether that one has stored to it
     if (!settled && has_owner(number, index)) return false;
     out = parts::read_element<T>(r, index);
@@ -94,8 +137,8 @@ class in_place_access {
   template <class T>
   GPUTM_INLINE bool store(const region& r, std::uint32_t number, std::uint32_t index, const T& value) {
     if (!may_be_stored_to(number, index)) return false;
-    if (!owns(number, index)) return store_elsewhere(number, index, value);
-    const std::uint32_t slot = rows_.slot(number, index - row_);
+    const std::uint32_t slot = slot_of(number, index);
+    if (slot == none) return store_elsewhere(number, index, value);
     if ((saved_ >> slot & 1) == 0) {
       saved_ |= 1u << slot;
       parts::saved_values(env_.in_place.saved, position_).set(slot, parts::read_element<T>(r, index));
@@ -136,36 +179,41 @@ class in_place_access {
   /// At its end. `cancelled`: it changes nothing; it has not strayed.
   GPUTM_INLINE void leave(bool cancelled) {
     if (cancelled) {
-      put_back(env_, position_, saved_);
+      saved_in_place::put_back<ByList>(env_, position_, saved_);
       saved_ = 0;
     }
-    if (saved_ != rows_.all_slots()) parts::saved_values(env_.in_place.saved, position_).set_slots(tag_, saved_);
-  }
-
-  /// What position `p` has saved in the pass of this tag.
-  static GPUTM_INLINE std::uint32_t saved_by(const loop_environment& env, std::uint32_t tag, std::uint32_t p) {
-    return parts::saved_values(env.in_place.saved, p).slots(tag, env.in_place.rows().all_slots());
-  }
-  /// It goes back to where it was.
-  static GPUTM_NOINLINE void put_back(const loop_environment& env, std::uint32_t p, std::uint32_t saved) {
-    const parts::owned_rows rows = env.in_place.rows();
-    const parts::saved_values before(env.in_place.saved, p);
-    parts::latest_region array(env.regions);
-    for (std::uint32_t region = 0, slot = 0; region < max_regions; ++region) {
-      if (!rows.has_array(region)) continue;
-      for (std::uint32_t k = 0; k < rows.width; ++k, ++slot)
-        if ((saved >> slot & 1) != 0) before.put_back(array, slot, parts::element_key(region, rows.row(p) + k));
-    }
+    const std::uint32_t all = ByList ? parts::owned_list::all_slots(env_.logs) : rows_.all_slots();
+    if (saved_ != all) parts::saved_values(env_.in_place.saved, position_).set_slots(tag_, saved_);
   }
 
  private:
   GPUTM_INLINE bool may_be_stored_to(std::uint32_t number, std::uint32_t index) const {
     return (env_.ranges.of(number, index, offset_) & logged_) != 0;
   }
+  /// Of a load: whether iterations may store to the element in this pass. Lists tell of single elements.
+  GPUTM_INLINE bool may_have_changed(std::uint32_t number, std::uint32_t index) const {
+    if constexpr (ByList) return may_be_stored_to(number, index) && role(number, index) != 0;
+    return may_be_stored_to(number, index);
+  }
+  GPUTM_INLINE std::uint32_t role(std::uint32_t number, std::uint32_t index) const {
+    return env_.in_place.role(env_.table.first[number] + index);
+  }
+  GPUTM_INLINE parts::owned_list list() const { return {env_.logs, position_}; }
   GPUTM_INLINE bool owns(std::uint32_t number, std::uint32_t index) const {
+    if constexpr (ByList) return has_owner(number, index) && list().find(parts::element_key(number, index)) != none;
     return rows_.has_array(number) & (index - row_ < rows_.width);
   }
+  /// Of what it owns, else none.
+  GPUTM_INLINE std::uint32_t slot_of(std::uint32_t number, std::uint32_t index) {
+    if constexpr (!ByList) return owns(number, index) ? rows_.slot(number, index - row_) : none;
+    const std::uint64_t key = parts::element_key(number, index);
+    if (parts::loop_log::element(entry_) != key) return list().find(key);
+    const std::uint32_t slot = parts::loop_log::counts(entry_) ? next_ : none;
+    entry_ = list().key_or_end(++next_);
+    return slot;
+  }
   GPUTM_INLINE bool has_owner(std::uint32_t number, std::uint32_t index) const {
+    if constexpr (ByList) return (role(number, index) & parts::in_place_space::owned) != 0;
     return rows_.has(number, index, iterations_);
   }
   GPUTM_INLINE bool is_expected(std::uint32_t number, std::uint32_t index) const {
@@ -194,7 +242,8 @@ class in_place_access {
     return read_arrays_ == 0 || env_.in_place.reads().is_none_above(number, index, position_, iterations_);
   }
   /// Its owner must have stored before, if it does: so no higher position's, of which nobody knows whether it has read
-  /// the element. Where nobody owns anything, who reads an element asks whether strays are expected.
+  /// the element. Where nobody owns anything, who reads an element asks whether strays are expected. Lists do not say
+  /// which iteration an element's owner is, and there rows have nobody's below this one.
   template <class T>
   GPUTM_INLINE bool store_elsewhere(std::uint32_t number, std::uint32_t index, const T& value) {
     if ((expected_ & in_place_window::any) == 0) return false;

@@ -1,6 +1,7 @@
 // Floor 3: what loops find out at their end for those after them: may they run in place (in_place_pass.hpp)?  Have the
 // iterations of the last window stored to rows of neighbours, one after another's, and how many stores go elsewhere?
-// The logs of that window tell.
+// The logs of that window tell. If that is not so, and the window is all of the loop, then lists (owned_list) tell what
+// iterations own: each of them what it alone has stored to, unless others have read it.
 #pragma once
 
 #include "gputm/parts/grid_barrier.hpp"
@@ -14,11 +15,12 @@ class in_place_learning {
 
  public:
   /// All threads of the grid call it, at the end of a loop whose last window, of `size` iterations from `base` on, has
-  /// gone smoothly; nobody uses its logs any more.
+  /// gone smoothly; nobody uses its logs any more. `reads`: those of this thread's positions tell how many reads they
+  /// have; else there are none.
   /// Templates, so that kernels of transactions compile for GPUs that cannot add up a warp's words.
   template <class Sum = std::uint64_t>
   static GPUTM_NOINLINE void learn(const loop_environment& env, parts::grid_barrier barrier, std::uint64_t base,
-                                   std::uint32_t size) {
+                                   std::uint32_t size, bool reads) {
     parts::in_place_past& past = *env.in_place.past;
     const std::uint32_t attempts = simt::plain_load(past.attempts);
     // the host need not know yet
@@ -29,6 +31,14 @@ class in_place_learning {
     barrier.wait([&past] { put(past.ready, 0); });  // what is known goes with other rows
     compare<Sum>(env, env.in_place.rows(), first, size);
     barrier.wait([&env, size] { decide(env, size); });
+    if (size != env.limits.iterations || simt::plain_load(past.ready) != 0) return;
+    env.in_place.forget_roles(env.table.first[max_regions]);
+    barrier.wait([&past] { note_rows(past, {}, 0, 0, 0); });
+    const parts::writer_table table(env.table, simt::plain_load(env.table.past->tag));
+    expect_strays(env, table, size, reads);
+    barrier.wait();
+    make_lists<Sum>(env, size);
+    barrier.wait([&env] { decide_about_lists(env); });
   }
 
   /// Whether a loop like one of which so many stores go to its iterations' own elements, and so many elsewhere, may run
@@ -41,6 +51,7 @@ class in_place_learning {
   /// The rows that loops have from now on, and their strays.
   static GPUTM_INLINE void note_rows(parts::in_place_past& past, const parts::owned_rows& rows, std::uint32_t owned,
                                      std::uint32_t to_others, std::uint32_t to_nobodys) {
+    put(past.by_list, 0);
     put(past.arrays, rows.arrays);
     put(past.begin, rows.begin);
     put(past.width, rows.width);
@@ -98,17 +109,75 @@ class in_place_learning {
         if (!has_owner) env.in_place.expect(env.table.first[region] + index);
       }
     }
+    add_of_all(env.in_place.past->owned, owned);
+    add_of_all(env.in_place.past->to_others, others);
+    add_of_all(env.in_place.past->to_nobodys, nobodys);
+  }
+  /// All lanes of a warp call it.
+  template <class Sum>
+  static GPUTM_INLINE void add_of_all(std::uint32_t& word, Sum mine) {
+    const Sum sum = simt::reduce_add(simt::full_mask, mine);
     // relaxed: read behind the barrier
-    owned = simt::reduce_add(simt::full_mask, owned);
-    others = simt::reduce_add(simt::full_mask, others);
-    nobodys = simt::reduce_add(simt::full_mask, nobodys);
-    if (simt::lane() != 0) return;
-    const auto add = [](std::uint32_t& word, std::uint64_t value) {
-      if (value != 0) simt::atomic(word).fetch_add(static_cast<std::uint32_t>(value), order::relaxed);
+    if (simt::lane() == 0 && sum != 0) simt::atomic(word).fetch_add(static_cast<std::uint32_t>(sum), order::relaxed);
+  }
+  /// Elements that several iterations have stored to, or one that another one has read: nobody owns them. Marks of the
+  /// window tell who has stored.
+  static GPUTM_INLINE void expect_strays(const loop_environment& env, const parts::writer_table& table,
+                                         std::uint32_t size, bool reads) {
+    const auto expect = [&env](std::uint64_t key) {
+      env.in_place.expect(env.table.first[parts::region_of(key)] + parts::index_of(key));
     };
-    add(env.in_place.past->owned, owned);
-    add(env.in_place.past->to_others, others);
-    add(env.in_place.past->to_nobodys, nobodys);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < size; p += simt::grid_threads()) {
+      const parts::loop_log log(env.logs, p);
+      const std::uint32_t writes = log.write_count(), count = reads ? log.read_count() : 0;
+      GPUTM_NO_UNROLL
+      for (std::uint32_t k = 0; k < writes; ++k) {
+        const std::uint64_t key = parts::loop_log::element(log.write_key(k));
+        if (table.first_writer(key) != p || table.last_writer(key) != p) expect(key);
+      }
+      GPUTM_NO_UNROLL
+      for (std::uint32_t k = 0; k < count; ++k) {
+        const std::uint64_t key = log.calm_read(k);
+        const std::uint32_t writer = table.first_writer(key);
+        if (writer != table.none && writer != p) expect(key);
+      }
+    }
+  }
+  /// What is left of those stored to is its one iteration's.
+  template <class Sum>
+  static GPUTM_INLINE void make_lists(const loop_environment& env, std::uint32_t size) {
+    Sum owned = 0, nobodys = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::grid_thread_rank(); p < size; p += simt::grid_threads()) {
+      const parts::loop_log log(env.logs, p);
+      const parts::owned_list list(env.logs, p);
+      const std::uint32_t writes = log.write_count();
+      GPUTM_NO_UNROLL
+      for (std::uint32_t k = 0; k < writes; ++k) {
+        const std::uint64_t key = parts::loop_log::element(log.write_key(k));
+        const std::uint64_t element = env.table.first[parts::region_of(key)] + parts::index_of(key);
+        const bool own = k < list.most && !env.in_place.is_expected_by_now(element);
+        env.in_place.add_role(element, own ? env.in_place.owned : env.in_place.expected);
+        log.set_write_key(k, own ? key : key | log.absent);
+        owned += own;
+        nobodys += !own;
+      }
+      list.end_at(writes);
+    }
+    add_of_all(env.in_place.past->owned, owned);
+    add_of_all(env.in_place.past->to_nobodys, nobodys);
+  }
+  static GPUTM_INLINE void decide_about_lists(const loop_environment& env) {
+    parts::in_place_past& past = *env.in_place.past;
+    const std::uint64_t owned = simt::plain_load(past.owned), astray = simt::plain_load(past.to_nobodys);
+    if (!suits(env, owned, astray, true)) return;
+    const auto n = static_cast<std::uint32_t>(env.limits.iterations);
+    put(past.by_list, 1);
+    put(past.ready, n);
+    put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
+    put(env.table.past->listed, 1);
+    env.in_place.tell_host(parts::in_place_hope::by_list | n);
   }
   /// `size`: iterations of the last window.
   static GPUTM_INLINE void decide(const loop_environment& env, std::uint32_t size) {

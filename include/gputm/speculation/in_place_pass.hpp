@@ -1,6 +1,6 @@
 // Floor 3: a loop that is like those before it, or looks so, run in place: a kernel of its own, before that of windows.
-// Each iteration stores to its own elements (owned_rows) at once, and keeps what was there; no grid-wide barrier, no
-// commit.
+// Each iteration stores to its own elements (owned_rows; or owned_list) at once, and keeps what was there; no grid-wide
+// barrier, no commit.
 //
 //   pass      all iterations: own elements in place; the few other stores, strays, are deferred; they, and reads of
 //             elements to which strays are expected, mark the element; but not reads of an iteration's own row
@@ -20,8 +20,8 @@
 //
 // A loop of several windows may not stray: positions in marks and strays are those of one window.
 //
-// Nothing of that depends on what loops before have told: all threads go by the same rows, ranges and expectations, so
-// wrong ones cost time only.
+// Nothing of that depends on what loops before have told: all threads go by the same rows or lists, ranges and
+// expectations, so wrong ones cost time only. But no element may be on two lists, nor on one and not known to be.
 #pragma once
 
 #include "gputm/parts/grid_barrier.hpp"
@@ -36,19 +36,22 @@ class in_place_pass {
     // relaxed: read after the launch
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
-  /// The tag of the next pass; 0: there is none.
-  static GPUTM_INLINE std::uint32_t next_tag(const loop_environment& env) {
+  /// The tag of the next pass, which goes by lists or does not; 0: there is none.
+  static GPUTM_INLINE std::uint32_t next_tag(const loop_environment& env, bool by_list) {
     const parts::loop_past& past = *env.table.past;
-    const std::uint32_t last = simt::plain_load(past.tag);
+    const std::uint32_t last = simt::plain_load(past.tag), listed = simt::plain_load(past.listed);
     const std::uint32_t ready = simt::plain_load(env.in_place.past->ready), calm = simt::plain_load(past.calm);
-    return env.limits.iterations <= ready && calm != 0 && last + 3 <= env.limits.tags ? last + 2 : 0;
+    // the host may have heard of another kind
+    const bool known = (simt::plain_load(env.in_place.past->by_list) != 0) == by_list && (!by_list || listed != 0);
+    return env.limits.iterations <= ready && known && calm != 0 && last + 3 <= env.limits.tags ? last + 2 : 0;
   }
 
  public:
-  /// Each iteration once. Unproven: what is known a scout has told.
-  template <bool Unproven, class Body>
+  /// Each iteration once.
+  template <in_place_kind Kind, class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
-    const std::uint32_t tag = next_tag(env);
+    constexpr bool by_list = Kind == in_place_kind::lists, unproven = Kind == in_place_kind::unproven_rows;
+    const std::uint32_t tag = next_tag(env, by_list);
     if (tag == 0) return;
     parts::in_place_words& now = env.state->in_place;
     const in_place_window w = in_place_window::of(env, tag);
@@ -56,7 +59,7 @@ class in_place_pass {
       put(now.tag, tag);
       put(now.mode, w.mode());
     }
-    if ((w.strays & w.any) != 0) in_place_access::begin_block(env);
+    if ((w.strays & w.any) != 0) in_place_access<by_list>::begin_block(env);
     const turns mine(env.in_place.twice, w.iterations);
     iteration_trouble trouble;
     std::uint32_t p = mine.first;
@@ -65,10 +68,10 @@ class in_place_pass {
     GPUTM_NO_UNROLL
     while (has_turn) {
       // relaxed: a hint; what is unproven may well come to nothing, and then little of it should run
-      if (Unproven && simt::atomic(now.trouble).load(order::relaxed) != 0) {
+      if (unproven && simt::atomic(now.trouble).load(order::relaxed) != 0) {
         leave_out(env, tag, p, mine.step, mine.end);
         p = mine.end;
-      } else if (!run_iteration(env, body, w, p, trouble)) {
+      } else if (!run_iteration<by_list>(env, body, w, p, trouble)) {
         // relaxed: the next kernel reads it
         simt::atomic(now.trouble).store(1, order::relaxed);
       }
@@ -85,7 +88,10 @@ class in_place_pass {
     const parts::in_place_words& now = env.state->in_place;
     const std::uint32_t tag = simt::plain_load(now.tag), trouble = simt::plain_load(now.trouble);
     const std::uint32_t expected = in_place_window::expected_strays(env);
-    if (tag == 0) return;
+    if (tag == 0) {
+      if (simt::grid_thread_rank() == 0) forget_lists(env);
+      return;
+    }
     // mostly there are none, and then little code runs, which multiprocessors have to fetch first
     const bool smooth = trouble == 0 && expected == 0;
     if ((smooth || settle_strays<Sum>(env, tag, expected, trouble != 0)) && simt::grid_thread_rank() == 0)
@@ -99,12 +105,12 @@ class in_place_pass {
 
  private:
   /// One iteration. Whether all is well with it.
-  template <class Body>
+  template <bool ByList, class Body>
   static GPUTM_INLINE bool run_iteration(const loop_environment& env, const Body& body, const in_place_window& w,
                                          std::uint32_t p, iteration_trouble& trouble) {
-    in_place_access a(env, w, p);
-    a.ask_for_own();
-    iteration<in_place_access> it(a, env.regions, env.limits.operations, trouble);
+    in_place_access<ByList> a(env, w, p);
+    if constexpr (!ByList) a.ask_for_own();
+    iteration<in_place_access<ByList>> it(a, env.regions, env.limits.operations, trouble);
     const attempt_end how = it.run(body, p);
     const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
     a.leave(cancelled);
@@ -222,11 +228,26 @@ class in_place_pass {
     Sum left_out = 0;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads()) {
-      in_place_access::put_back(env, p, in_place_access::saved_by(env, tag, p));
+      const std::uint32_t saved = saved_in_place::by(env, tag, p);
+      if (saved_in_place::is_by_list(env))
+        saved_in_place::put_back<true>(env, p, saved);
+      else
+        saved_in_place::put_back<false>(env, p, saved);
       left_out += parts::saved_values(env.in_place.saved, p).is_left_out(tag);
     }
     left_out = simt::reduce_add(simt::full_mask, left_out);
     if (left_out != 0 && simt::lane() == 0) count(env.state->counters.executed, -left_out);  // give_up() counts all
+  }
+  /// There has been no pass, and windows are about to use the logs. Another attempt does not count if there would have
+  /// been one, but for the tags.
+  static GPUTM_NOINLINE void forget_lists(const loop_environment& env) {
+    parts::in_place_past& past = *env.in_place.past;
+    const std::uint32_t ready = simt::plain_load(past.ready), attempts = simt::plain_load(past.attempts);
+    if (simt::plain_load(past.by_list) == 0 || ready == 0) return;
+    const bool was_good = simt::plain_load(env.table.past->listed) != 0 && env.limits.iterations <= ready;
+    put(past.ready, 0);
+    if (was_good) put(past.attempts, attempts - 1);
+    env.in_place.tell_host(parts::in_place_hope::unknown);
   }
   static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
     parts::in_place_past& past = *env.in_place.past;

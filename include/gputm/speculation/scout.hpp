@@ -216,6 +216,11 @@ class scout {
   static GPUTM_INLINE void decide(const loop_environment& env) {
     const parts::scout_words& words = env.state->scout;
     parts::in_place_past& past = *env.in_place.past;
+    if (simt::plain_load(past.by_list) != 0) {  // its logs lie where lists were
+      simt::plain_store(past.ready, 0);
+      simt::plain_store(env.table.past->listed, 0);
+      env.in_place.tell_host(parts::in_place_hope::unknown);
+    }
     // plain, all: nobody changes them any more
     const std::uint64_t highest = simt::plain_load(words.highest_rows), lowest = ~simt::plain_load(words.lowest_rows);
     const std::uint64_t reads = simt::plain_load(words.highest_reads), other = ~simt::plain_load(words.lowest_reads);
