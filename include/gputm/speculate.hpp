@@ -212,8 +212,8 @@ class loop_workspace {
             reinterpret_cast<std::uint64_t*>(base + sizes_.saved_values_at), sizes_.saved_positions,
             sizes_.logs.value_words};
   }
-  /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet: what that takes had better
-  /// not be for one loop alone.
+  /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet, or knows for good: what
+  /// that takes had better not be for one loop alone.
   parts::in_place_space in_place(std::uint64_t n, bool unproven) const {
     parts::in_place_space space;
     if (in_place_.size() == 0) return space;
@@ -228,8 +228,9 @@ class loop_workspace {
     space.unproven = unproven;
     space.roles = reinterpret_cast<std::uint32_t*>(base + sizes_.roles_at);
     space.hope = hope_.template as<std::uint32_t>();
-    const bool is_new = hope() != parts::in_place_hope::none && !hopes_for_in_place(n);
-    space.learns = n == last_iterations_ && is_new && n <= space.saved.positions;
+    // what lists tell is lost if windows run after all; rows stay
+    const bool may_learn = hope() != parts::in_place_hope::none && hopes_for_in_place(n) != in_place_kind::rows;
+    space.learns = n == last_iterations_ && may_learn && n <= space.saved.positions;
     return space;
   }
 

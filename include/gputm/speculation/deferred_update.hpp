@@ -571,7 +571,8 @@ class deferred_update : window_thread<Body> {
       plan_.end_whole(w_, barrier_.has_noted(after_pass), barrier_.has_noted(after_check));
     if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.range_offset());
     this->flush();
-    const bool smooth = w_.wary == 0 && w_.commits == w_.size && w_.base + w_.commits == env_.limits.iterations;
+    const bool whole = w_.commits == w_.size && w_.base + w_.commits == env_.limits.iterations;
+    const bool smooth = w_.wary == 0 && whole && w_.over == 0;
     if (env_.in_place.learns && smooth && w_.closing)
       in_place_learning::learn(env_, barrier_, w_.base, w_.size, those.logs);
   }

@@ -168,10 +168,15 @@ class in_place_learning {
     add_of_all(env.in_place.past->owned, owned);
     add_of_all(env.in_place.past->to_nobodys, nobodys);
   }
+  /// `known`: in_place_past::ready.
+  static GPUTM_INLINE void tell_host(const loop_environment& env, std::uint32_t attempts, std::uint32_t known) {
+    const bool never = known == 0 && attempts == parts::in_place_past::most_attempts;
+    env.in_place.tell_host(never ? parts::in_place_hope::none : known);
+  }
   static GPUTM_INLINE void decide_about_lists(const loop_environment& env) {
     parts::in_place_past& past = *env.in_place.past;
     const std::uint64_t owned = simt::plain_load(past.owned), astray = simt::plain_load(past.to_nobodys);
-    if (!suits(env, owned, astray, true)) return;
+    if (!suits(env, owned, astray, true)) return tell_host(env, simt::plain_load(past.attempts), 0);
     const auto n = static_cast<std::uint32_t>(env.limits.iterations);
     put(past.by_list, 1);
     put(past.ready, n);
@@ -190,7 +195,8 @@ class in_place_learning {
     const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;
     put(past.ready, known);
     put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
-    env.in_place.tell_host(!ready && attempts == past.most_attempts ? parts::in_place_hope::none : known);
+    // else lists may do, if the window was all of the loop
+    if (ready || size != env.limits.iterations) tell_host(env, attempts, known);
   }
 };
 

@@ -238,16 +238,23 @@ class in_place_pass {
     left_out = simt::reduce_add(simt::full_mask, left_out);
     if (left_out != 0 && simt::lane() == 0) count(env.state->counters.executed, -left_out);  // give_up() counts all
   }
-  /// There has been no pass, and windows are about to use the logs. Another attempt does not count if there would have
-  /// been one, but for the tags.
+  /// There has been no pass, and windows are about to use the logs: this loop may learn anew. That does not count as an
+  /// attempt if all that was missing were tags; unless there are so few that it would be so again and again.
   static GPUTM_NOINLINE void forget_lists(const loop_environment& env) {
+    constexpr std::uint32_t enough_tags = 16;
     parts::in_place_past& past = *env.in_place.past;
-    const std::uint32_t ready = simt::plain_load(past.ready), attempts = simt::plain_load(past.attempts);
-    if (simt::plain_load(past.by_list) == 0 || ready == 0) return;
-    const bool was_good = simt::plain_load(env.table.past->listed) != 0 && env.limits.iterations <= ready;
+    const parts::loop_past& last = *env.table.past;
+    const std::uint32_t ready = simt::plain_load(past.ready);
+    if (ready != 0 && simt::plain_load(past.by_list) == 0) return;
+    std::uint32_t attempts = simt::plain_load(past.attempts);
+    const bool good = simt::plain_load(last.listed) != 0 && simt::plain_load(last.calm) != 0;
+    const bool ended = simt::plain_load(last.tag) + 3 > env.limits.tags && env.limits.tags >= enough_tags;
+    if (ready != 0 && env.limits.iterations <= ready && good && ended) put(past.attempts, --attempts);
     put(past.ready, 0);
-    if (was_good) put(past.attempts, attempts - 1);
-    env.in_place.tell_host(parts::in_place_hope::unknown);
+    const bool never = attempts == past.most_attempts;
+    // else it may well tell the same again at its end, and loops are enqueued meanwhile
+    if (ready == 0 || never || !env.in_place.learns)
+      env.in_place.tell_host(never ? parts::in_place_hope::none : parts::in_place_hope::unknown);
   }
   static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
     parts::in_place_past& past = *env.in_place.past;

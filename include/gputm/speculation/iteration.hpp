@@ -151,7 +151,7 @@ class iteration {
     trouble_.state = progress::astray;
     return false;
   }
-  /// A load or store did not succeed. The first iteration has no log of reads, so it is that of writes which is full.
+  /// A load or store did not succeed. To the first iteration a full log of reads is none, so it is that of writes.
   GPUTM_INLINE bool overflowed(std::uint32_t number) {
     if (access_.overflow() == parts::overflow_kind::none || !access_.first()) return go_astray();
     begin_to_count(trouble_, number, access_.write_limit(), left_ - 1);
