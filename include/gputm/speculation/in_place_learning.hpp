@@ -31,7 +31,7 @@ class in_place_learning {
     barrier.wait([&past] { put(past.ready, 0); });  // what is known goes with other rows
     compare<Sum>(env, env.in_place.rows(), first, size);
     barrier.wait([&env, size] { decide(env, size); });
-    if (size != env.limits.iterations || simt::plain_load(past.ready) != 0) return;
+    if (simt::plain_load(past.ready) != 0 || !may_be_listed(env, size)) return;
     env.in_place.forget_roles(env.table.first[max_regions]);
     barrier.wait([&past] { note_rows(past, {}, 0, 0, 0); });
     const parts::writer_table table(env.table, simt::plain_load(env.table.past->tag));
@@ -84,6 +84,7 @@ class in_place_learning {
       const std::uint64_t key = parts::loop_log::element(log.write_key(k));
       bounds.add(parts::region_of(key), parts::index_of(key));
     }
+    put(env.in_place.past->sampled, stores);
     note_rows(*env.in_place.past, bounds.rows(base + p, env.limits.iterations), 0, 0, 0);
   }
   /// Counts what this thread's iterations have stored to their own elements, and elsewhere; strays to what nobody owns
@@ -168,6 +169,13 @@ class in_place_learning {
     add_of_all(env.in_place.past->owned, owned);
     add_of_all(env.in_place.past->to_nobodys, nobodys);
   }
+  /// Whether lists may do, of a loop whose last window had `size` iterations: nobody owns what an iteration stores
+  /// beyond the end of its list.
+  static GPUTM_INLINE bool may_be_listed(const loop_environment& env, std::uint32_t size) {
+    constexpr std::uint32_t most = parts::owned_list::most;
+    const std::uint32_t stores = simt::plain_load(env.in_place.past->sampled);
+    return size == env.limits.iterations && suits(env, most, stores < most ? 0 : stores - most, true);
+  }
   /// `known`: in_place_past::ready.
   static GPUTM_INLINE void tell_host(const loop_environment& env, std::uint32_t attempts, std::uint32_t known) {
     const bool never = known == 0 && attempts == parts::in_place_past::most_attempts;
@@ -196,7 +204,7 @@ class in_place_learning {
     put(past.ready, known);
     put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
     // else lists may do, if the window was all of the loop
-    if (ready || size != env.limits.iterations) tell_host(env, attempts, known);
+    if (ready || !may_be_listed(env, size)) tell_host(env, attempts, known);
   }
 };
 
