@@ -274,7 +274,6 @@ TEST_F(loops_anywhere, are_in_place_again_behind_loops_that_have_used_the_logs) 
 }
 TEST_F(loops_anywhere, have_lists_of_the_first_stores_of_an_iteration) {
   constexpr std::uint32_t most = parts::owned_list::most;
-  make({});
   stores_many many{tm.allocate<std::uint64_t>(50 * (most + 8)), most};
   for (; many.stores <= most + 8; many.stores += 8) {
     auto several =
