@@ -21,6 +21,11 @@ constexpr std::uint64_t head_of_element(const loop_traits& traits) {
   return traits.writers ? sizeof(std::uint64_t) : 0;
 }
 
+/// Loads and stores that an iteration has room for.
+constexpr std::uint64_t accesses_of_iteration(const loop_config& c) {
+  return std::uint64_t{c.capacity.reads} + c.capacity.writes;
+}
+
 /// Elements that an iteration marks, at most.
 std::uint64_t marked_by_iteration(const loop_config& c, const loop_traits& traits) {
   return std::max<std::uint64_t>(1, std::uint64_t{c.capacity.writes} + (traits.writers ? 0 : c.capacity.reads));
@@ -131,15 +136,16 @@ void plan_in_place(loop_sizes& s, const loop_config& c, bool host) {
   const std::uint64_t elements = s.table.first[max_regions];
   const std::uint64_t end = s.roles_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
   plan_saved(s, c, ceiling(end, sector) * sector);
-  s.scout_from = c.scout_from;
+  s.scout_from = scout_from(c);
   // Where iterations access rows, a warp has so many lines at hand, and those of all warps must fit into the cache of a
-  // multiprocessor. Numbers of an H100: 12 reads and writes take 0.09 ms with 768 threads, 0.16 with 1,152; 16 take
-  // 0.13 with 512, 0.39 with 1,152; 5 do not care.
+  // multiprocessor. Of longer rows each thread has as many lines at a time as of rows that are one line. Numbers of an
+  // H100: 12 reads and writes take 0.09 ms with 768 threads, 0.16 with 1,152; 16 take 0.13 with 512, 0.39 with 1,152;
+  // 64 take 0.56 with 384 or 448, 0.59 with 320 or 512, 0.75 with 192, 1.9 with 768; 5 do not care.
   // On the host device that is for tests, of which some are to have few threads and some are not.
   const std::uint32_t many_accesses = host ? 32 : 16, accesses_at_once = 1u << (host ? 8 : 14);
-  const std::uint64_t accesses = std::uint64_t{c.capacity.reads} + c.capacity.writes;
+  const std::uint64_t fewest = host ? 1 : 384, accesses = accesses_of_iteration(c);
   if (accesses >= many_accesses)
-    s.threads_in_place = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, accesses_at_once / accesses));
+    s.threads_in_place = static_cast<std::uint32_t>(std::max<std::uint64_t>(fewest, accesses_at_once / accesses));
 }
 
 }  // namespace
@@ -148,6 +154,11 @@ void check_iterations(std::int64_t n) {
   if (n < 0) throw invalid_argument("a loop of " + std::to_string(n) + " iterations: it can have 0 to 2^31 - 1");
   if (n > std::numeric_limits<std::int32_t>::max())
     throw invalid_argument("a loop of " + std::to_string(n) + " iterations: the limit is 2^31 - 1; split it");
+}
+
+std::uint64_t scout_from(const loop_config& c) {
+  constexpr std::uint64_t many = 32;
+  return accesses_of_iteration(c) < many ? c.scout_from : c.scout_from - c.scout_from / 2;
 }
 
 void check_arrays(const loop_sizes& s, const memory_core& m) {

@@ -46,7 +46,8 @@ struct loop_config {
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
   std::uint64_t scout_from = 1u << 19;  ///< iterations; a first loop of fewer has no scout, nor has one whose workspace
                                         ///< has been made for fewer: a kernel before it that runs some of them, to find
-                                        ///< out whether all had better run in place
+                                        ///< out whether all had better run in place. Half as many will do if an
+                                        ///< iteration has room for 32 loads and stores or more
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
                                                ///< most 2^32 - 2, which larger values mean
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
@@ -92,11 +93,13 @@ struct loop_sizes {
   std::uint64_t saved_at = 0, saved_values_at = 0;  ///< saved_space, if it has memory of its own
   std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
-  std::uint64_t scout_from = 0;                     ///< loop_config's
+  std::uint64_t scout_from = 0;                     ///< detail::scout_from()
   std::uint32_t memory = 0;                         ///< its number
   std::uint32_t arrays = 0;                         ///< that it has
 };
 void check_iterations(std::int64_t n);
+/// Iterations from which on a first loop has a scout.
+std::uint64_t scout_from(const loop_config&);
 void check_arrays(const loop_sizes&, const memory_core&);
 loop_sizes plan_loop(const loop_config&, const loop_traits&, const memory_core&, std::uint64_t n,
                      std::uint32_t grid_threads);
@@ -229,7 +232,8 @@ class loop_workspace {
     space.roles = reinterpret_cast<std::uint32_t*>(base + sizes_.roles_at);
     space.hope = hope_.template as<std::uint32_t>();
     // what lists tell is lost if windows run after all; rows stay
-    const bool may_learn = hope() != parts::in_place_hope::none && hopes_for_in_place(n) != in_place_kind::rows;
+    const std::optional<in_place_kind> kind = hopes_for_in_place(n);
+    const bool may_learn = hope() != parts::in_place_hope::none && (!kind || kind == in_place_kind::lists);
     space.learns = n == last_iterations_ && may_learn && n <= space.saved.positions;
     return space;
   }
@@ -292,8 +296,9 @@ class loop_workspace {
   std::optional<in_place_kind> hopes_for_in_place(std::uint64_t n) const {
     using known = parts::in_place_hope;
     const std::uint32_t h = hope();
-    if (h == known::none || n > (h & ~known::by_list)) return {};
-    return (h & known::by_list) != 0 ? in_place_kind::lists : in_place_kind::rows;
+    if (h == known::none || n > (h & known::most_iterations)) return {};
+    if ((h & known::by_list) != 0) return in_place_kind::lists;
+    return (h & known::wide) != 0 ? in_place_kind::any_rows : in_place_kind::rows;
   }
   /// Whether a scout had better look at the next loop first: at a long one, or one that comes again, of which nobody
   /// knows anything. Its kernels have been loaded if the workspace has been made for such a one. What it tells may not
@@ -392,11 +397,11 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
       const launch_shape some{1, 0, 32, tm.on()->warp_width()};
       (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::rows>>(tm.on(), some);
       (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::lists>>(tm.on(), some);
-      if (static_cast<std::uint64_t>(n) >= std::min(config.scout_from, loop_workspace<E>::again_from)) {
-        (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::unproven_rows>>(tm.on(),
-                                                                                                            some);
-        (void)launching::resident_blocks<launching::scout_kernel<E, Body>>(tm.on(), some);
-      }
+      const bool scouts =
+          static_cast<std::uint64_t>(n) >= std::min(gputm::detail::scout_from(config), loop_workspace<E>::again_from);
+      if (scouts) (void)launching::resident_blocks<launching::scout_kernel<E, Body>>(tm.on(), some);
+      if (scouts || config.capacity.writes > parts::owned_rows::most)
+        (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::any_rows>>(tm.on(), some);
     }
   return {s, tm, static_cast<std::uint64_t>(n), config, grid};
 }
@@ -424,9 +429,11 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
     if (scouted) {
       w.note_scout(iterations);
       launching::enqueue(s, tm.on(), w.shape_of_scout(), launching::scout_kernel<E, Body>{e, body});
-      enqueue_pass.template operator()<in_place_kind::unproven_rows>();
+      enqueue_pass.template operator()<in_place_kind::any_rows>();
     } else if (hope == in_place_kind::lists) {
       enqueue_pass.template operator()<in_place_kind::lists>();
+    } else if (hope == in_place_kind::any_rows) {
+      enqueue_pass.template operator()<in_place_kind::any_rows>();
     } else if (hope) {
       enqueue_pass.template operator()<in_place_kind::rows>();
     }
@@ -466,7 +473,7 @@ loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const 
   if (n == 0) return {};
   loop_config alone = config;
   // nobody comes after it who could use what it has found out; so without a scout it need not try
-  alone.in_place = config.in_place && static_cast<std::uint64_t>(n) >= config.scout_from;
+  alone.in_place = config.in_place && static_cast<std::uint64_t>(n) >= gputm::detail::scout_from(config);
   auto w = make_loop_workspace<Body>(s, tm, n, alone);
   speculate_async(s, tm, w, n, body);
   return w.collect(s, tm);

@@ -150,16 +150,25 @@ class placed_loop {
   }
 };
 
+/// Where such a loop's elements lie; rows are wide (owned_rows), or not.
+enum class layout : std::uint8_t { rows, wide_rows, anywhere };
+
 template <class E>
-void placed_loops_equal_the_sequential_loops(const venue& v, bool in_rows) {
+void placed_loops_equal_the_sequential_loops(const venue& v, layout where) {
   using value = std::uint64_t;
   dice d(v.seed * 15485863 + v.round);
-  const std::uint32_t n = v.pick(2 + d.below(14), 1 + d.below(600), 1 + d.below(60'000)), row = 1 + d.below(5);
+  std::uint32_t n = v.pick(2 + d.below(14), 1 + d.below(600), 1 + d.below(60'000)), row = 1 + d.below(5);
+  const bool wide = where == layout::wide_rows;
+  if (wide) {
+    n = 1 + n / (v.exploring() ? 2 : 12);
+    row = parts::owned_rows::most + 1 + d.below(v.exploring() ? 40 : 220);
+  }
   // these may not stray, if they are to be in place
   const bool several_windows = v.exploring() ? v.round % 7 == 6 : v.seed % 2 == 0;
-  placed_loop loops(d, n, row, d.below(3) == 0, !several_windows);
+  const bool both = d.below(3) == 0 && !wide;  // those have one array
+  placed_loop loops(d, n, row, both, !several_windows);
   dice places(v.seed * 982451653 + v.round);
-  if (!in_rows) loops.shuffle(places);
+  if (where == layout::anywhere) loops.shuffle(places);
   stream s{v.on};
   memory<E> tm{v.on};
   const auto a = tm.template allocate<value>(loops.elements());
@@ -218,12 +227,16 @@ void placed_loops_equal_the_sequential_loops(const venue& v, bool in_rows) {
 
 template <class E>
 void loops_in_place_equal_the_sequential_loops(const venue& v) {
-  placed_loops_equal_the_sequential_loops<E>(v, true);
+  placed_loops_equal_the_sequential_loops<E>(v, layout::rows);
+}
+template <class E>
+void loops_in_place_of_wide_rows_equal_the_sequential_loops(const venue& v) {
+  placed_loops_equal_the_sequential_loops<E>(v, layout::wide_rows);
 }
 /// Elements lie anywhere: what iterations own lists have to tell.
 template <class E>
 void loops_in_place_by_list_equal_the_sequential_loops(const venue& v) {
-  placed_loops_equal_the_sequential_loops<E>(v, false);
+  placed_loops_equal_the_sequential_loops<E>(v, layout::anywhere);
 }
 
 /// Iteration i adds to two elements of its own, one of them to its first one only, and one may end the loop.

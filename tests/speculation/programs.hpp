@@ -120,7 +120,7 @@ struct program {
 /// overwrites.
 template <class T>
 struct model_access {
-  static constexpr unsigned most = 32;  // stores of an iteration
+  static constexpr unsigned most = 300;  // stores of an iteration
   T* a;
   std::uint32_t* b;
   bool over = false;

@@ -17,6 +17,7 @@
 #include "speculation/known_loops.hpp"
 #include "speculation/listed_loops.hpp"
 #include "speculation/loops.hpp"
+#include "speculation/misled_loops.hpp"
 #include "speculation/peeking_loops.hpp"
 #include "speculation/placed_loops.hpp"
 #include "speculation/scouted_loops.hpp"

@@ -17,8 +17,8 @@ namespace gputm::parts {
 struct in_place_past {
   std::uint32_t ready;                 ///< loops of so many iterations, or fewer, may store in place
   std::uint32_t attempts;              ///< at finding out
-  std::uint32_t by_list;               ///< iterations own what their owned_list says, and rows nothing
-  std::uint32_t arrays, begin, width;  ///< owned_rows
+  std::uint32_t owners;                ///< who tells what iterations own, as below
+  std::uint32_t arrays, begin, width;  ///< owned_rows; with lists nothing
   std::uint32_t owned;                 ///< stores of a loop's last window to its iterations' own elements, or, as a
                                        ///< scout reckons, of the whole loop
   std::uint32_t sampled;               ///< stores of the iteration from which rows were guessed
@@ -31,6 +31,7 @@ struct in_place_past {
                            ///< to where in_place_space::expected says
 
   static constexpr std::uint32_t most_attempts = 3;
+  static constexpr std::uint32_t rows = 0, wide_rows = 1, lists = 2;  ///< owners: owned_rows; the same; owned_list
 };
 
 /// What a pass in place has come to; words of loop_state, zero before the loop.
@@ -62,9 +63,10 @@ struct scout_words {
 };
 
 /// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no
-/// loop will; else in_place_past::ready, with a bit if it is by lists.
+/// loop will; else in_place_past::ready, with a bit if it is by lists, or by rows that are wide.
 struct in_place_hope {
-  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu, by_list = 1u << 31;
+  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu, by_list = 1u << 31, wide = 1u << 30;
+  static constexpr std::uint32_t most_iterations = wide - 1;  ///< there is memory to save what that many store over
 };
 
 /// Trivially copyable; lives in the kernel's parameters. All that it points to is zero before the first loop.
@@ -117,7 +119,15 @@ struct in_place_space {
     return {simt::plain_load(past->read_arrays), simt::plain_load(past->read_begin),
             simt::plain_load(past->read_stride), simt::plain_load(past->read_width)};
   }
-  GPUTM_INLINE void tell_host(std::uint32_t h) const {
+  /// What `past` says now.
+  GPUTM_INLINE void tell_host() const {
+    const std::uint32_t ready = simt::plain_load(past->ready);
+    const bool never = simt::plain_load(past->attempts) == past->most_attempts;
+    std::uint32_t h = never ? in_place_hope::none : in_place_hope::unknown;
+    if (ready != 0) {
+      const std::uint32_t by = simt::plain_load(past->owners);
+      h = ready | (by == past->lists ? in_place_hope::by_list : by == past->wide_rows ? in_place_hope::wide : 0);
+    }
     simt::atomic<simt::scope::system>(*hope).store(h, simt::order::relaxed);  // a hint
   }
 

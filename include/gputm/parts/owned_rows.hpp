@@ -14,7 +14,8 @@ struct owned_rows {
   std::uint32_t begin = 0;   ///< index of iteration 0's first element
   std::uint32_t width = 0;   ///< elements of an iteration in each of these arrays
 
-  static constexpr std::uint32_t most = 32;  ///< elements that an iteration owns in all arrays together
+  static constexpr std::uint32_t most = 32;          ///< elements that an iteration owns in several arrays together
+  static constexpr std::uint32_t most_in_one = 256;  ///< or in one
   static constexpr std::uint64_t most_indices = 0xffffffffu;  ///< of all rows together
 
   GPUTM_INLINE bool has_array(std::uint32_t region) const { return (arrays >> region & 1) != 0; }
@@ -54,8 +55,19 @@ struct owned_rows {
     return width * simt::count(arrays & ((1u << region) - 1)) + place;
   }
   GPUTM_INLINE std::uint32_t slots() const { return width * simt::count(arrays); }
-  /// A bit for each slot; there is one at least.
+  /// A bit for each slot, of which there is one at least, of rows that are not wide.
   GPUTM_INLINE std::uint32_t all_slots() const { return ~0u >> (most - slots()); }
+  // What has become of them is told by the bits of a word: one for each slot; or, if rows are wide, for each piece of
+  // one, which is 2, 4 or 8 neighbouring slots, or what is left of them at its end.
+  GPUTM_INLINE bool is_wide() const { return slots() > most; }
+  /// A piece has 2 to the power of this many slots.
+  GPUTM_INLINE std::uint32_t piece_bits() const {
+    const std::uint32_t all = slots();
+    return (all > most) + (all > 2 * most) + (all > 4 * most);
+  }
+  static_assert(most_in_one == 8 * most);
+  /// The bits of all, of whatever rows.
+  GPUTM_INLINE std::uint32_t all_pieces() const { return ~0u >> (most - 1 - ((slots() - 1) >> piece_bits())); }
 };
 
 /// Bounds of the elements that an iteration has stored to, each of them once.
@@ -76,7 +88,8 @@ class stored_bounds {
     owned_rows r{arrays_, 0, highest_ - lowest_ + 1};
     r.begin = lowest_ - i * r.width;
     const std::uint64_t all = std::uint64_t{r.width} * simt::count(arrays_);
-    const bool is_row = count_ != 0 && all == count_ && count_ <= r.most && n * r.width <= r.most_indices;
+    const std::uint32_t most = simt::count(arrays_) == 1 ? r.most_in_one : r.most;
+    const bool is_row = count_ != 0 && all == count_ && count_ <= most && n * r.width <= r.most_indices;
     return is_row ? r : owned_rows{};
   }
 };

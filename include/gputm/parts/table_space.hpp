@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gputm/parts/element_key.hpp"
 #include "gputm/parts/element_ranges.hpp"
 
 namespace gputm::parts {
@@ -39,6 +40,9 @@ struct table_space {
   std::uint32_t slots = 0;  ///< hashed entries, a power of two; 0: an entry for every element, not hashed
   std::uint64_t first[max_regions + 1] =
       {};  ///< not hashed: the entry of a region's element 0; then how many there are
+
+  /// Not hashed: of the element's entry.
+  GPUTM_INLINE std::uint64_t number(std::uint32_t region, std::uint32_t index) const { return first[region] + index; }
 };
 
 }  // namespace gputm::parts

@@ -12,13 +12,6 @@
 
 namespace gputm::parts {
 
-/// What an element is called in logs and tables: 4 bits of region, 32 of index.
-GPUTM_INLINE constexpr std::uint64_t element_key(std::uint32_t region, std::uint32_t index) {
-  return static_cast<std::uint64_t>(region) << 32 | index;
-}
-GPUTM_INLINE constexpr std::uint32_t region_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
-GPUTM_INLINE constexpr std::uint32_t index_of(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
-
 /// Entry: 16 bytes whose first member is the key: tag << 36 | element_key. Zero is an entry of no window.
 template <class Entry>
 class tagged_table {
@@ -46,7 +39,7 @@ class tagged_table {
 
   /// Whether every element has marks of its own: then there are no entries to claim or to find.
   GPUTM_INLINE bool direct() const { return space_->slots == 0; }
-  GPUTM_INLINE std::uint64_t own_mark(std::uint64_t key) const { return space_->first[region_of(key)] + index_of(key); }
+  GPUTM_INLINE std::uint64_t own_mark(std::uint64_t key) const { return space_->number(region_of(key), index_of(key)); }
   GPUTM_INLINE std::uint64_t elements() const { return space_->first[max_regions]; }
 
   /// The element's entry, made if need be; null if there is no room.

@@ -11,6 +11,7 @@ class write_buffer {
   loop_log log_;
   // of the keys: where one has a bit clear, an element has not been written
   std::uint32_t filter_ = 0, other_filter_ = 0;
+  std::uint32_t lowest_ = ~0u, highest_ = 0;  // indices; rows are stored to in turn, and read elsewhere
   std::uint32_t size_ = 0;
 
   static GPUTM_INLINE std::uint32_t hash(std::uint64_t key) {
@@ -31,14 +32,13 @@ class write_buffer {
   GPUTM_INLINE const loop_log& log() const { return log_; }
   GPUTM_INLINE std::uint32_t size() const { return size_; }
   GPUTM_INLINE bool full() const { return size_ == log_.write_capacity(); }
-  GPUTM_INLINE void clear() {
-    filter_ = other_filter_ = 0;
-    size_ = 0;
-  }
+  GPUTM_INLINE void clear() { *this = write_buffer(log_); }
 
   /// False if the element has not been written; true if it may have been.
   GPUTM_INLINE bool perhaps(std::uint64_t key) const {
-    return (filter_ & bit(key)) != 0 && (other_filter_ & other_bit(key)) != 0;
+    const std::uint32_t index = index_of(key);
+    const bool within = (lowest_ <= index) & (index <= highest_);
+    return within && (filter_ & bit(key)) != 0 && (other_filter_ & other_bit(key)) != 0;
   }
   /// The same for some of the elements of an array.
   template <std::size_t N>
@@ -59,6 +59,9 @@ class write_buffer {
   GPUTM_INLINE void add(std::uint64_t key, const T& value) {
     log_.set_write_key(size_, key);
     log_.set_value(size_, value);
+    const std::uint32_t index = index_of(key);
+    lowest_ = index < lowest_ ? index : lowest_;
+    highest_ = index > highest_ ? index : highest_;
     filter_ |= bit(key);
     other_filter_ |= other_bit(key);
     ++size_;

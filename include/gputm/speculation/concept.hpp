@@ -6,8 +6,9 @@
 
 namespace gputm {
 
-/// What a pass in place goes by: by rows that loops have learnt, or that a scout has told of; or by lists.
-enum class in_place_kind : std::uint8_t { rows, unproven_rows, lists };
+/// What a pass in place goes by: rows that loops have learnt and that are not wide (owned_rows); any rows, be it that a
+/// scout alone has told of them; or lists.
+enum class in_place_kind : std::uint8_t { rows, any_rows, lists };
 
 /// What an engine needs of a launch.
 struct loop_traits {

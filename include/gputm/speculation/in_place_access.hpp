@@ -1,6 +1,8 @@
 // Floor 3: how an iteration loads and stores in a pass in place (in_place_pass.hpp).
 #pragma once
 
+#include <type_traits>
+
 #include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {
@@ -42,48 +44,51 @@ struct in_place_window {
   }
 };
 
-/// What positions have saved in a pass, whatever it has gone by.
-struct saved_in_place {
-  /// By position `p` in the pass of this tag: slots.
-  static GPUTM_INLINE std::uint32_t by(const loop_environment& env, std::uint32_t tag, std::uint32_t p) {
-    return parts::saved_values(env.in_place.saved, p).slots(tag, all_slots(env));
-  }
-  /// It goes back to where it was.
-  template <bool ByList>
+/// What positions have saved in a pass by rows.
+struct saved_by_rows {
+  /// Bits of what they own: if one has saved all of it, there need be no word of that.
+  static GPUTM_INLINE std::uint32_t all(const loop_environment& env) { return env.in_place.rows().all_pieces(); }
+  /// What position `p` has saved goes back to where it was.
   static GPUTM_NOINLINE void put_back(const loop_environment& env, std::uint32_t p, std::uint32_t saved) {
     const parts::saved_values before(env.in_place.saved, p);
     parts::latest_region array(env.regions);
-    if constexpr (ByList) {
-      const parts::owned_list own(env.logs, p);
-      GPUTM_NO_UNROLL
-      for (; saved != 0; saved &= saved - 1) {
-        const std::uint32_t slot = simt::lowest(saved);
-        before.put_back(array, slot, own.key(slot));
-      }
-      return;
-    }
     const parts::owned_rows rows = env.in_place.rows();
+    const std::uint32_t bits = rows.piece_bits();
+    GPUTM_NO_UNROLL
     for (std::uint32_t region = 0, slot = 0; region < max_regions; ++region) {
       if (!rows.has_array(region)) continue;
-      for (std::uint32_t k = 0; k < rows.width; ++k, ++slot)
-        if ((saved >> slot & 1) != 0) before.put_back(array, slot, parts::element_key(region, rows.row(p) + k));
+      const std::uint32_t length = env.regions.regions[region].length;
+      GPUTM_NO_UNROLL
+      for (std::uint32_t k = 0; k < rows.width; ++k, ++slot) {
+        const std::uint32_t index = rows.row(p) + k;
+        const bool is_saved = (saved >> (slot >> bits) & 1) != 0 && index < length;  // a piece may end beyond its array
+        if (is_saved) before.put_back(array, slot, parts::element_key(region, index));
+      }
     }
   }
-  /// Those of which there need not be a word if all of them are saved.
-  static GPUTM_INLINE std::uint32_t all_slots(const loop_environment& env) {
-    return is_by_list(env) ? parts::owned_list::all_slots(env.logs) : env.in_place.rows().all_slots();
-  }
-  static GPUTM_INLINE bool is_by_list(const loop_environment& env) {
-    return simt::plain_load(env.in_place.past->by_list) != 0;
+};
+/// The same in one by lists.
+struct saved_by_list {
+  static GPUTM_INLINE std::uint32_t all(const loop_environment& env) { return parts::owned_list::all_slots(env.logs); }
+  static GPUTM_NOINLINE void put_back(const loop_environment& env, std::uint32_t p, std::uint32_t saved) {
+    const parts::saved_values before(env.in_place.saved, p);
+    parts::latest_region array(env.regions);
+    const parts::owned_list own(env.logs, p);
+    GPUTM_NO_UNROLL
+    for (; saved != 0; saved &= saved - 1) {
+      const std::uint32_t slot = simt::lowest(saved);
+      before.put_back(array, slot, own.key(slot));
+    }
   }
 };
 
 /// One iteration's. What it owns, by its list (owned_list) or by rows, it reads and stores in memory, and keeps what
-/// was there. A store elsewhere is deferred, and marks its element. It may read what nobody owns: if a stray to it is
-/// expected, that marks it, too, unless the element is in its row of reads. Whatever else it wants gives it away: then
-/// the whole pass comes to nothing.
-template <bool ByList>
+/// was there; of a wide row piece by piece, of which it need not store to all. A store elsewhere is deferred, and marks
+/// its element. It may read what nobody owns: if a stray to it is expected, that marks it, too, unless the element is
+/// in its row of reads. Whatever else it wants gives it away: then the whole pass comes to nothing.
+template <in_place_kind Kind>
 class in_place_access {
+  static constexpr bool by_list = Kind == in_place_kind::lists, may_be_wide = Kind == in_place_kind::any_rows;
   static constexpr std::uint32_t none = parts::stray_space::none;
   static_assert(none == parts::owned_list::none);
 
@@ -91,7 +96,8 @@ class in_place_access {
   const parts::owned_rows rows_;
   const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_, expected_;
   const std::uint32_t read_arrays_, read_row_, read_width_;
-  std::uint32_t saved_ = 0;      ///< slots of what it owns and has stored to: what was there before is saved
+  std::uint32_t saved_ = 0;      ///< bits of what it owns and has stored to: what was there before is saved
+  std::uint32_t stores_ = 0;     ///< to what it owns, if rows may be wide
   std::uint32_t strays_ = 0;     ///< elements elsewhere that it has stored to
   std::uint32_t newest_ = none;  ///< of these strays
   // Most iterations store in the order of their lists: the entry that is next then, and its number. It is loaded before
@@ -113,7 +119,7 @@ class in_place_access {
         read_arrays_(w.reads.arrays),
         read_row_(w.reads.row(position)),
         read_width_(w.reads.width),
-        entry_(ByList ? list().key_or_end(0) : 0) {}
+        entry_(by_list ? list().key_or_end(0) : 0) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -139,9 +145,13 @@ class in_place_access {
     if (!may_be_stored_to(number, index)) return false;
     const std::uint32_t slot = slot_of(number, index);
     if (slot == none) return store_elsewhere(number, index, value);
-    if ((saved_ >> slot & 1) == 0) {
-      saved_ |= 1u << slot;
-      parts::saved_values(env_.in_place.saved, position_).set(slot, parts::read_element<T>(r, index));
+    const std::uint32_t bits = piece_bits(), piece = slot >> bits;
+    if constexpr (may_be_wide) ++stores_;
+    if ((saved_ >> piece & 1) == 0) {
+      saved_ |= 1u << piece;
+      const parts::saved_values before(env_.in_place.saved, position_);
+      before.set(slot, parts::read_element<T>(r, index));
+      if (bits != 0) save_others<T>(r, before, piece << bits, slot);
     }
     parts::write_element(r, index, value);
     return true;
@@ -160,7 +170,7 @@ class in_place_access {
   /// Called before a body. Iterations of a long loop find their elements in no cache, and wait for one access after
   /// another; so they ask beforehand for the lines where what they own begins. Short ones gain nothing.
   GPUTM_INLINE void ask_for_own() const {
-    if (iterations_ < long_loop) return;
+    if (by_list || iterations_ < long_loop) return;
     GPUTM_NO_UNROLL
     for (std::uint32_t arrays = rows_.arrays; arrays != 0; arrays &= arrays - 1) {
       const region& r = env_.regions.regions[simt::lowest(arrays)];
@@ -174,38 +184,58 @@ class in_place_access {
   GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
 
   GPUTM_INLINE bool has_strayed() const { return strays_ != 0; }
-  /// Whether it has stored to more elements than it may.
-  GPUTM_INLINE bool exceeds() const { return has_strayed() && simt::count(saved_) + strays_ > env_.logs.writes; }
+  /// Whether it has stored to more elements than it may, or perhaps has: of a wide row nobody knows to how many.
+  GPUTM_INLINE bool exceeds() const {
+    if (!has_strayed()) return false;
+    const std::uint32_t saved = simt::count(saved_) << piece_bits();
+    return (may_be_wide && stores_ < saved ? stores_ : saved) + strays_ > env_.logs.writes;
+  }
   /// At its end. `cancelled`: it changes nothing; it has not strayed.
   GPUTM_INLINE void leave(bool cancelled) {
     if (cancelled) {
-      saved_in_place::put_back<ByList>(env_, position_, saved_);
+      std::conditional_t<by_list, saved_by_list, saved_by_rows>::put_back(env_, position_, saved_);
       saved_ = 0;
     }
-    const std::uint32_t all = ByList ? parts::owned_list::all_slots(env_.logs) : rows_.all_slots();
-    if (saved_ != all) parts::saved_values(env_.in_place.saved, position_).set_slots(tag_, saved_);
+    if (saved_ != all_bits()) parts::saved_values(env_.in_place.saved, position_).set_slots(tag_, saved_);
   }
 
  private:
+  /// Of what it owns.
+  GPUTM_INLINE std::uint32_t all_bits() const {
+    if constexpr (by_list) return parts::owned_list::all_slots(env_.logs);
+    return may_be_wide ? rows_.all_pieces() : rows_.all_slots();
+  }
+  GPUTM_INLINE std::uint32_t piece_bits() const { return may_be_wide ? rows_.piece_bits() : 0; }
+  /// Saves what is in the piece that begins with slot `first`, which is of one array, but for the one slot.
+  template <class T>
+  GPUTM_INLINE void save_others(const region& r, const parts::saved_values& before, std::uint32_t first,
+                                std::uint32_t but) const {
+    const std::uint32_t end = first + (1u << piece_bits());
+    GPUTM_NO_UNROLL
+    for (std::uint32_t slot = first; slot < end; ++slot) {
+      const std::uint32_t index = row_ + slot;
+      if (slot != but && slot < rows_.width && index < r.length) before.set(slot, parts::read_element<T>(r, index));
+    }
+  }
   GPUTM_INLINE bool may_be_stored_to(std::uint32_t number, std::uint32_t index) const {
     return (env_.ranges.of(number, index, offset_) & logged_) != 0;
   }
   /// Of a load: whether iterations may store to the element in this pass. Lists tell of single elements.
   GPUTM_INLINE bool may_have_changed(std::uint32_t number, std::uint32_t index) const {
-    if constexpr (ByList) return may_be_stored_to(number, index) && role(number, index) != 0;
+    if constexpr (by_list) return may_be_stored_to(number, index) && role(number, index) != 0;
     return may_be_stored_to(number, index);
   }
   GPUTM_INLINE std::uint32_t role(std::uint32_t number, std::uint32_t index) const {
-    return env_.in_place.role(env_.table.first[number] + index);
+    return env_.in_place.role(env_.table.number(number, index));
   }
   GPUTM_INLINE parts::owned_list list() const { return {env_.logs, position_}; }
   GPUTM_INLINE bool owns(std::uint32_t number, std::uint32_t index) const {
-    if constexpr (ByList) return has_owner(number, index) && list().find(parts::element_key(number, index)) != none;
+    if constexpr (by_list) return has_owner(number, index) && list().find(parts::element_key(number, index)) != none;
     return rows_.has_array(number) & (index - row_ < rows_.width);
   }
   /// Of what it owns, else none.
   GPUTM_INLINE std::uint32_t slot_of(std::uint32_t number, std::uint32_t index) {
-    if constexpr (!ByList) return owns(number, index) ? rows_.slot(number, index - row_) : none;
+    if constexpr (!by_list) return owns(number, index) ? rows_.slot(number, index - row_) : none;
     const std::uint64_t key = parts::element_key(number, index);
     if (parts::loop_log::element(entry_) != key) return list().find(key);
     const std::uint32_t slot = parts::loop_log::counts(entry_) ? next_ : none;
@@ -213,13 +243,13 @@ class in_place_access {
     return slot;
   }
   GPUTM_INLINE bool has_owner(std::uint32_t number, std::uint32_t index) const {
-    if constexpr (ByList) return (role(number, index) & parts::in_place_space::owned) != 0;
+    if constexpr (by_list) return (role(number, index) & parts::in_place_space::owned) != 0;
     return rows_.has(number, index, iterations_);
   }
   GPUTM_INLINE bool is_expected(std::uint32_t number, std::uint32_t index) const {
     return (expected_ & in_place_window::to_nobodys) != 0 &&
            ((expected_ & in_place_window::anywhere) != 0 ||
-            env_.in_place.is_expected(env_.table.first[number] + index));
+            env_.in_place.is_expected(env_.table.number(number, index)));
   }
   /// An element that nobody owns, of a range that may be stored to; `out` is what memory has.
   template <class T>

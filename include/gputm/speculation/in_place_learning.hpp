@@ -51,7 +51,7 @@ class in_place_learning {
   /// The rows that loops have from now on, and their strays.
   static GPUTM_INLINE void note_rows(parts::in_place_past& past, const parts::owned_rows& rows, std::uint32_t owned,
                                      std::uint32_t to_others, std::uint32_t to_nobodys) {
-    put(past.by_list, 0);
+    put(past.owners, rows.is_wide() ? past.wide_rows : past.rows);
     put(past.arrays, rows.arrays);
     put(past.begin, rows.begin);
     put(past.width, rows.width);
@@ -107,7 +107,7 @@ class in_place_learning {
         owned += own;
         others += has_owner && !own;
         nobodys += !has_owner;
-        if (!has_owner) env.in_place.expect(env.table.first[region] + index);
+        if (!has_owner) env.in_place.expect(env.table.number(region, index));
       }
     }
     add_of_all(env.in_place.past->owned, owned);
@@ -126,7 +126,7 @@ class in_place_learning {
   static GPUTM_INLINE void expect_strays(const loop_environment& env, const parts::writer_table& table,
                                          std::uint32_t size, bool reads) {
     const auto expect = [&env](std::uint64_t key) {
-      env.in_place.expect(env.table.first[parts::region_of(key)] + parts::index_of(key));
+      env.in_place.expect(env.table.number(parts::region_of(key), parts::index_of(key)));
     };
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < size; p += simt::grid_threads()) {
@@ -157,10 +157,10 @@ class in_place_learning {
       GPUTM_NO_UNROLL
       for (std::uint32_t k = 0; k < writes; ++k) {
         const std::uint64_t key = parts::loop_log::element(log.write_key(k));
-        const std::uint64_t element = env.table.first[parts::region_of(key)] + parts::index_of(key);
+        const std::uint64_t element = env.table.number(parts::region_of(key), parts::index_of(key));
         const bool own = k < list.most && !env.in_place.is_expected_by_now(element);
         env.in_place.add_role(element, own ? env.in_place.owned : env.in_place.expected);
-        log.set_write_key(k, own ? key : key | log.absent);
+        if (!own) log.drop_write(k, key);
         owned += own;
         nobodys += !own;
       }
@@ -176,21 +176,15 @@ class in_place_learning {
     const std::uint32_t stores = simt::plain_load(env.in_place.past->sampled);
     return size == env.limits.iterations && suits(env, most, stores < most ? 0 : stores - most, true);
   }
-  /// `known`: in_place_past::ready.
-  static GPUTM_INLINE void tell_host(const loop_environment& env, std::uint32_t attempts, std::uint32_t known) {
-    const bool never = known == 0 && attempts == parts::in_place_past::most_attempts;
-    env.in_place.tell_host(never ? parts::in_place_hope::none : known);
-  }
   static GPUTM_INLINE void decide_about_lists(const loop_environment& env) {
     parts::in_place_past& past = *env.in_place.past;
     const std::uint64_t owned = simt::plain_load(past.owned), astray = simt::plain_load(past.to_nobodys);
-    if (!suits(env, owned, astray, true)) return tell_host(env, simt::plain_load(past.attempts), 0);
-    const auto n = static_cast<std::uint32_t>(env.limits.iterations);
-    put(past.by_list, 1);
-    put(past.ready, n);
+    if (!suits(env, owned, astray, true)) return env.in_place.tell_host();
+    put(past.owners, past.lists);
+    put(past.ready, static_cast<std::uint32_t>(env.limits.iterations));
     put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
     put(env.table.past->listed, 1);
-    env.in_place.tell_host(parts::in_place_hope::by_list | n);
+    env.in_place.tell_host();
   }
   /// `size`: iterations of the last window.
   static GPUTM_INLINE void decide(const loop_environment& env, std::uint32_t size) {
@@ -198,13 +192,11 @@ class in_place_learning {
     const std::uint64_t owned = simt::plain_load(past.owned);
     const std::uint64_t astray = std::uint64_t{simt::plain_load(past.to_others)} + simt::plain_load(past.to_nobodys);
     const bool ready = suits(env, owned, astray, env.limits.iterations == size);
-    const std::uint32_t attempts = simt::plain_load(past.attempts) + 1;
-    put(past.attempts, attempts);
-    const auto known = ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0;
-    put(past.ready, known);
+    put(past.attempts, simt::plain_load(past.attempts) + 1);
+    put(past.ready, ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0);
     put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
     // else lists may do, if the window was all of the loop
-    if (ready || !may_be_listed(env, size)) tell_host(env, attempts, known);
+    if (ready || !may_be_listed(env, size)) env.in_place.tell_host();
   }
 };
 

@@ -36,22 +36,30 @@ class in_place_pass {
     // relaxed: read after the launch
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
-  /// The tag of the next pass, which goes by lists or does not; 0: there is none.
-  static GPUTM_INLINE std::uint32_t next_tag(const loop_environment& env, bool by_list) {
+  /// Whether there is what a pass of this kind goes by: the host may have heard of another one.
+  template <in_place_kind Kind>
+  static GPUTM_INLINE bool is_known(const loop_environment& env) {
+    using past = parts::in_place_past;
+    const std::uint32_t by = simt::plain_load(env.in_place.past->owners);
+    if constexpr (Kind == in_place_kind::lists)
+      return by == past::lists && simt::plain_load(env.table.past->listed) != 0;
+    return Kind == in_place_kind::rows ? by == past::rows : by != past::lists;
+  }
+  /// The tag of the next pass; 0: there is none.
+  template <in_place_kind Kind>
+  static GPUTM_INLINE std::uint32_t next_tag(const loop_environment& env) {
     const parts::loop_past& past = *env.table.past;
-    const std::uint32_t last = simt::plain_load(past.tag), listed = simt::plain_load(past.listed);
-    const std::uint32_t ready = simt::plain_load(env.in_place.past->ready), calm = simt::plain_load(past.calm);
-    // the host may have heard of another kind
-    const bool known = (simt::plain_load(env.in_place.past->by_list) != 0) == by_list && (!by_list || listed != 0);
-    return env.limits.iterations <= ready && known && calm != 0 && last + 3 <= env.limits.tags ? last + 2 : 0;
+    const std::uint32_t last = simt::plain_load(past.tag), calm = simt::plain_load(past.calm);
+    const std::uint32_t ready = simt::plain_load(env.in_place.past->ready);
+    const bool may = env.limits.iterations <= ready && is_known<Kind>(env) && calm != 0;
+    return may && last + 3 <= env.limits.tags ? last + 2 : 0;
   }
 
  public:
   /// Each iteration once.
   template <in_place_kind Kind, class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
-    constexpr bool by_list = Kind == in_place_kind::lists, unproven = Kind == in_place_kind::unproven_rows;
-    const std::uint32_t tag = next_tag(env, by_list);
+    const std::uint32_t tag = next_tag<Kind>(env);
     if (tag == 0) return;
     parts::in_place_words& now = env.state->in_place;
     const in_place_window w = in_place_window::of(env, tag);
@@ -59,7 +67,7 @@ class in_place_pass {
       put(now.tag, tag);
       put(now.mode, w.mode());
     }
-    if ((w.strays & w.any) != 0) in_place_access<by_list>::begin_block(env);
+    if ((w.strays & w.any) != 0) in_place_access<Kind>::begin_block(env);
     const turns mine(env.in_place.twice, w.iterations);
     iteration_trouble trouble;
     std::uint32_t p = mine.first;
@@ -68,10 +76,11 @@ class in_place_pass {
     GPUTM_NO_UNROLL
     while (has_turn) {
       // relaxed: a hint; what is unproven may well come to nothing, and then little of it should run
+      const bool unproven = Kind == in_place_kind::any_rows && env.in_place.unproven;
       if (unproven && simt::atomic(now.trouble).load(order::relaxed) != 0) {
         leave_out(env, tag, p, mine.step, mine.end);
         p = mine.end;
-      } else if (!run_iteration<by_list>(env, body, w, p, trouble)) {
+      } else if (!run_iteration<Kind>(env, body, w, p, trouble)) {
         // relaxed: the next kernel reads it
         simt::atomic(now.trouble).store(1, order::relaxed);
       }
@@ -105,12 +114,12 @@ class in_place_pass {
 
  private:
   /// One iteration. Whether all is well with it.
-  template <bool ByList, class Body>
+  template <in_place_kind Kind, class Body>
   static GPUTM_INLINE bool run_iteration(const loop_environment& env, const Body& body, const in_place_window& w,
                                          std::uint32_t p, iteration_trouble& trouble) {
-    in_place_access<ByList> a(env, w, p);
-    if constexpr (!ByList) a.ask_for_own();
-    iteration<in_place_access<ByList>> it(a, env.regions, env.limits.operations, trouble);
+    in_place_access<Kind> a(env, w, p);
+    a.ask_for_own();
+    iteration<in_place_access<Kind>> it(a, env.regions, env.limits.operations, trouble);
     const attempt_end how = it.run(body, p);
     const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
     a.leave(cancelled);
@@ -171,7 +180,10 @@ class in_place_pass {
       mine = settled_stray(env, tag, k, n, false);
     }
     if (failed) {
-      undo<Sum>(env, tag);
+      if (simt::plain_load(env.in_place.past->owners) == parts::in_place_past::lists)
+        undo<Sum, saved_by_list>(env, tag);
+      else
+        undo<Sum, saved_by_rows>(env, tag);
       barrier.wait([&env, tag] { give_up(env, tag); });
     }
     return !failed;
@@ -214,7 +226,7 @@ class in_place_pass {
       const std::uint64_t key = parts::stray_entry::key_of(key_word_);
       const std::uint32_t region = parts::region_of(key), index = parts::index_of(key);
       if (!env.in_place.rows().has(region, index, static_cast<std::uint32_t>(env.limits.iterations)))
-        env.in_place.expect(env.table.first[region] + index);
+        env.in_place.expect(env.table.number(region, index));
     }
   };
   /// Whether later loops go by where strays to nobody's elements went in this one: reads are not those of rows, so each
@@ -223,17 +235,15 @@ class in_place_pass {
     using words = parts::in_place_words;
     return (mode & words::anywhere) != 0 && ((mode & words::by_rows) == 0 || marked != 0);
   }
-  template <class Sum>
+  template <class Sum, class Saved>
   static GPUTM_INLINE void undo(const loop_environment& env, std::uint32_t tag) {
+    const std::uint32_t all = Saved::all(env);
     Sum left_out = 0;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads()) {
-      const std::uint32_t saved = saved_in_place::by(env, tag, p);
-      if (saved_in_place::is_by_list(env))
-        saved_in_place::put_back<true>(env, p, saved);
-      else
-        saved_in_place::put_back<false>(env, p, saved);
-      left_out += parts::saved_values(env.in_place.saved, p).is_left_out(tag);
+      const parts::saved_values values(env.in_place.saved, p);
+      Saved::put_back(env, p, values.slots(tag, all));
+      left_out += values.is_left_out(tag);
     }
     left_out = simt::reduce_add(simt::full_mask, left_out);
     if (left_out != 0 && simt::lane() == 0) count(env.state->counters.executed, -left_out);  // give_up() counts all
@@ -245,31 +255,28 @@ class in_place_pass {
     parts::in_place_past& past = *env.in_place.past;
     const parts::loop_past& last = *env.table.past;
     const std::uint32_t ready = simt::plain_load(past.ready);
-    if (ready != 0 && simt::plain_load(past.by_list) == 0) return;
+    if (ready != 0 && simt::plain_load(past.owners) != past.lists) return;
     std::uint32_t attempts = simt::plain_load(past.attempts);
     const bool good = simt::plain_load(last.listed) != 0 && simt::plain_load(last.calm) != 0;
     const bool ended = simt::plain_load(last.tag) + 3 > env.limits.tags && env.limits.tags >= enough_tags;
     if (ready != 0 && env.limits.iterations <= ready && good && ended) put(past.attempts, --attempts);
     put(past.ready, 0);
-    const bool never = attempts == past.most_attempts;
     // else it may well tell the same again at its end, and loops are enqueued meanwhile
-    if (ready == 0 || never || !env.in_place.learns)
-      env.in_place.tell_host(never ? parts::in_place_hope::none : parts::in_place_hope::unknown);
+    if (ready == 0 || attempts == past.most_attempts || !env.in_place.learns) env.in_place.tell_host();
   }
   static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
     parts::in_place_past& past = *env.in_place.past;
     put(past.ready, 0);
     if (env.in_place.unproven) put(env.table.past->calm, 0);
     put(env.table.past->tag, tag);
-    const bool again = simt::plain_load(past.attempts) != past.most_attempts;
-    env.in_place.tell_host(again ? parts::in_place_hope::unknown : parts::in_place_hope::none);
+    env.in_place.tell_host();
     count(env.state->counters.rounds, 1);
     count(env.state->counters.executed, env.limits.iterations);
   }
   static GPUTM_INLINE void note(const loop_environment& env, std::uint32_t tag) {
     const std::uint64_t n = env.limits.iterations;
     put(env.table.past->tag, tag);
-    if (env.in_place.unproven) env.in_place.tell_host(static_cast<std::uint32_t>(n));
+    if (env.in_place.unproven) env.in_place.tell_host();
     const parts::in_place_words& now = env.state->in_place;
     if (is_finding_where(simt::plain_load(now.mode), simt::plain_load(now.marked))) {
       put(env.in_place.past->anywhere, 0);

@@ -18,6 +18,8 @@ class scout_access {
   parts::write_buffer writes_;
   parts::stored_bounds bounds_;
   std::uint32_t reads_ = 0;
+  std::uint32_t last_ = 0, jumps_ = 0;  // index of the last store, and how many were not next to the one before
+  static constexpr std::uint32_t most_jumps = 16;
 
  public:
   GPUTM_INLINE explicit scout_access(const parts::loop_log& log) : writes_(log) {}
@@ -42,7 +44,11 @@ class scout_access {
       writes_.replace(own, value);
       return true;
     }
-    if (writes_.full()) return false;
+    // beyond so many jumps it is no row, and to search what it has stored takes longer and longer
+    const bool is_next = index - last_ + 1 <= 2;
+    if (!is_next) ++jumps_;
+    if (writes_.full() || jumps_ > most_jumps) return false;
+    last_ = index;
     writes_.add(key, value);
     bounds_.add(number, index);
     return true;
@@ -216,10 +222,10 @@ class scout {
   static GPUTM_INLINE void decide(const loop_environment& env) {
     const parts::scout_words& words = env.state->scout;
     parts::in_place_past& past = *env.in_place.past;
-    if (simt::plain_load(past.by_list) != 0) {  // its logs lie where lists were
+    if (simt::plain_load(past.owners) == past.lists) {  // its logs lie where lists were
       simt::plain_store(past.ready, 0);
       simt::plain_store(env.table.past->listed, 0);
-      env.in_place.tell_host(parts::in_place_hope::unknown);
+      env.in_place.tell_host();
     }
     // plain, all: nobody changes them any more
     const std::uint64_t highest = simt::plain_load(words.highest_rows), lowest = ~simt::plain_load(words.lowest_rows);
