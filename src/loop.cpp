@@ -118,8 +118,7 @@ void plan_saved(loop_sizes& s, const loop_config& c, std::uint64_t at) {
   const std::uint64_t n = s.limits.iterations;
   const std::uint64_t words = parts::saved_space::words(n, c.capacity.writes, s.logs.value_words);
   const std::uint64_t bytes = words * sizeof(std::uint64_t);
-  // half of what 32 bits can tell apart: so a thread's position and the number of threads, added up, do not wrap
-  if (n <= s.logs.window || bytes > c.log_bytes || words > std::numeric_limits<std::uint32_t>::max() / 2) return;
+  if (n <= s.logs.window || bytes > c.log_bytes || words > parts::saved_space::most_words) return;
   s.saved_positions = static_cast<std::uint32_t>(n);
   s.saved_values_at += n * sizeof(std::uint64_t);
   s.in_place_bytes += bytes;

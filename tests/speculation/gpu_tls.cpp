@@ -7,6 +7,7 @@ namespace gputm::conformance {
 // Of the one that runs loops in place.
 GPUTM_LOOP_PROPERTY(gpu_tls, loops_in_place_by_list_equal_the_sequential_loops, 2500)
 GPUTM_LOOP_PROPERTY(gpu_tls, loops_in_place_of_wide_rows_equal_the_sequential_loops, 2500)
+GPUTM_LOOP_PROPERTY(gpu_tls, rows_end_with_their_array, 500)
 GPUTM_LOOP_PROPERTY(gpu_tls, a_pass_goes_by_what_it_is_for, 500)
 GPUTM_LOOP_PROPERTY(gpu_tls, lists_are_those_of_the_loop_before, 2500)
 GPUTM_LOOP_PROPERTY(gpu_tls, what_a_pass_saves_is_its_own, 2000)

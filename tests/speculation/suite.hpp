@@ -13,6 +13,7 @@
 #include "conformance/explorer.hpp"
 #include "conformance/gpu.hpp"
 #include "speculation/captured_loops.hpp"
+#include "speculation/cut_loops.hpp"
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/known_loops.hpp"
 #include "speculation/listed_loops.hpp"

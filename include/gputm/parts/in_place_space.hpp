@@ -66,7 +66,8 @@ struct scout_words {
 /// loop will; else in_place_past::ready, with a bit if it is by lists, or by rows that are wide.
 struct in_place_hope {
   static constexpr std::uint32_t unknown = 0, none = 0xffffffffu, by_list = 1u << 31, wide = 1u << 30;
-  static constexpr std::uint32_t most_iterations = wide - 1;  ///< there is memory to save what that many store over
+  static constexpr std::uint32_t most_iterations = wide - 1;  ///< no pass in place has more
+  static_assert(saved_space::most_words / 2 <= most_iterations);
 };
 
 /// Trivially copyable; lives in the kernel's parameters. All that it points to is zero before the first loop.

@@ -66,7 +66,7 @@ struct owned_rows {
     return (all > most) + (all > 2 * most) + (all > 4 * most);
   }
   static_assert(most_in_one == 8 * most);
-  /// The bits of all, of whatever rows.
+  /// The bits of all, of which there is one at least, of any rows.
   GPUTM_INLINE std::uint32_t all_pieces() const { return ~0u >> (most - 1 - ((slots() - 1) >> piece_bits())); }
 };
 

@@ -16,6 +16,9 @@ struct saved_space {
   std::uint32_t positions = 0;
   std::uint32_t value_words = 1;  ///< 8-byte words of the largest element
 
+  /// Half of what 32 bits can tell apart: so a thread's position and the number of threads, added up, do not wrap. An
+  /// iteration has two words at least, so there are less than half as many of these.
+  static constexpr std::uint32_t most_words = ~0u / 2;
   /// In the logs, as far as they have positions: no window is under way during a pass.
   static saved_space within(const loop_log_space& logs) {
     return {logs.statuses(), logs.values(), logs.window, logs.value_words};
@@ -55,13 +58,14 @@ class saved_values {
     const auto word = words_of(slot);
     write_element_back(array, key, simt::plain_load(word(0)), word);
   }
-  /// Which slots have been set in the pass of a tag: kept as the version of that tag's status.
-  GPUTM_INLINE void set_slots(std::uint32_t tag, std::uint32_t slots) const {
+  /// What has been set in the pass of a tag, as bits of slots or of pieces of them: kept as the version of that tag's
+  /// status.
+  GPUTM_INLINE void set_bits(std::uint32_t tag, std::uint32_t bits) const {
     // relaxed: the end of the kernel orders it
-    simt::atomic(*status_).store(position_status{tag, slots}.word(), simt::order::relaxed);
+    simt::atomic(*status_).store(position_status{tag, bits}.word(), simt::order::relaxed);
   }
   /// Those, or `otherwise`, if nobody has said so in that pass.
-  GPUTM_INLINE std::uint32_t slots(std::uint32_t tag, std::uint32_t otherwise) const {
+  GPUTM_INLINE std::uint32_t bits(std::uint32_t tag, std::uint32_t otherwise) const {
     const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
     return s.tag == tag ? s.version : otherwise;
   }
@@ -74,7 +78,7 @@ class saved_values {
     const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
     return s.tag == tag && s.dirty;
   }
-  GPUTM_INLINE void forget() const { set_slots(0, 0); }
+  GPUTM_INLINE void forget() const { set_bits(0, 0); }
 };
 
 }  // namespace gputm::parts

@@ -53,7 +53,8 @@ struct saved_by_rows {
     const parts::saved_values before(env.in_place.saved, p);
     parts::latest_region array(env.regions);
     const parts::owned_rows rows = env.in_place.rows();
-    const std::uint32_t bits = rows.piece_bits();
+    const std::uint32_t bits = rows.piece_bits(), offset = simt::plain_load(env.table.past->offset);
+    const std::uint32_t stored_to = simt::plain_load(env.table.past->calm);  // as in_place_window::logged
     GPUTM_NO_UNROLL
     for (std::uint32_t region = 0, slot = 0; region < max_regions; ++region) {
       if (!rows.has_array(region)) continue;
@@ -61,8 +62,10 @@ struct saved_by_rows {
       GPUTM_NO_UNROLL
       for (std::uint32_t k = 0; k < rows.width; ++k, ++slot) {
         const std::uint32_t index = rows.row(p) + k;
-        const bool is_saved = (saved >> (slot >> bits) & 1) != 0 && index < length;  // a piece may end beyond its array
-        if (is_saved) before.put_back(array, slot, parts::element_key(region, index));
+        // pieces may go beyond their array, or have elements that others read, since nobody may store there
+        const bool is_saved = (saved >> (slot >> bits) & 1) != 0 && index < length;
+        if (is_saved && (env.ranges.of(region, index, offset) & stored_to) != 0)
+          before.put_back(array, slot, parts::element_key(region, index));
       }
     }
   }
@@ -196,7 +199,7 @@ class in_place_access {
       std::conditional_t<by_list, saved_by_list, saved_by_rows>::put_back(env_, position_, saved_);
       saved_ = 0;
     }
-    if (saved_ != all_bits()) parts::saved_values(env_.in_place.saved, position_).set_slots(tag_, saved_);
+    if (saved_ != all_bits()) parts::saved_values(env_.in_place.saved, position_).set_bits(tag_, saved_);
   }
 
  private:

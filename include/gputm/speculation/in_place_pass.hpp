@@ -12,11 +12,12 @@
 //
 // Why the result is the sequential loop's, if the pass counts. An element that an iteration owns: nobody else reads it,
 // and nobody else stores to it but higher iterations, whose strays come after all that is in place. So its owner reads
-// what was there before the loop, or what it has stored itself, and who stores last prevails. Any other element: all
-// stores to it are strays, which are expected there, or the pass comes to nothing. Nobody sees them but who has stored
-// them. Who else reads such an element has marked it; or has it in its row of reads, and then no lower one's stray goes
-// there. Marks tell of the highest position only, which is enough: if any position above a stray has read its element,
-// that one has; and of several strays the highest one prevails.
+// what was there before the loop, or what it has stored itself, and who stores last prevails. (Of a wide row it may put
+// back what it has not stored to: that is still there, since nobody else has stored to it either.) Any other element:
+// all stores to it are strays, which are expected there, or the pass comes to nothing. Nobody sees them but who has
+// stored them. Who else reads such an element has marked it; or has it in its row of reads, and then no lower one's
+// stray goes there. Marks tell of the highest position only, which is enough: if any position above a stray has read
+// its element, that one has; and of several strays the highest one prevails.
 //
 // A loop of several windows may not stray: positions in marks and strays are those of one window.
 //
@@ -242,7 +243,7 @@ class in_place_pass {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads()) {
       const parts::saved_values values(env.in_place.saved, p);
-      Saved::put_back(env, p, values.slots(tag, all));
+      Saved::put_back(env, p, values.bits(tag, all));
       left_out += values.is_left_out(tag);
     }
     left_out = simt::reduce_add(simt::full_mask, left_out);

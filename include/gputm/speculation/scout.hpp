@@ -18,7 +18,7 @@ class scout_access {
   parts::write_buffer writes_;
   parts::stored_bounds bounds_;
   std::uint32_t reads_ = 0;
-  std::uint32_t last_ = 0, jumps_ = 0;  // index of the last store, and how many were not next to the one before
+  std::uint32_t last_ = 0, jumps_ = 0;  // index of the last store; and of how many the one before was no neighbour's
   static constexpr std::uint32_t most_jumps = 16;
 
  public:
@@ -44,11 +44,13 @@ class scout_access {
       writes_.replace(own, value);
       return true;
     }
-    // beyond so many jumps it is no row, and to search what it has stored takes longer and longer
     const bool is_next = index - last_ + 1 <= 2;
     if (!is_next) ++jumps_;
-    if (writes_.full() || jumps_ > most_jumps) return false;
     last_ = index;
+    // then it stores to more than several arrays' rows have, and not as to one's; and to look for own writes takes
+    // longer and longer
+    const bool is_no_row = jumps_ > most_jumps && writes_.size() >= parts::owned_rows::most;
+    if (writes_.full() || is_no_row) return false;
     writes_.add(key, value);
     bounds_.add(number, index);
     return true;
