@@ -160,7 +160,10 @@ class in_place_learning {
         const std::uint64_t element = env.table.number(parts::region_of(key), parts::index_of(key));
         const bool own = k < list.most && !env.in_place.is_expected_by_now(element);
         env.in_place.add_role(element, own ? env.in_place.owned : env.in_place.expected);
-        if (!own) log.drop_write(k, key);
+        if (own)
+          log.set_write_key(k, key);
+        else
+          log.drop_write(k, key);
         owned += own;
         nobodys += !own;
       }
