@@ -47,7 +47,7 @@ class scout_access {
     const bool is_next = index - last_ + 1 <= 2;
     if (!is_next) ++jumps_;
     last_ = index;
-    // then it stores to more than several arrays' rows have, and not as to one's; and to look for own writes takes
+    // more than 32 elements are no rows of several arrays, and jumps no row of one; and to look for own writes takes
     // longer and longer
     const bool is_no_row = jumps_ > most_jumps && writes_.size() >= parts::owned_rows::most;
     if (writes_.full() || is_no_row) return false;
