@@ -297,8 +297,9 @@ class loop_workspace {
     using known = parts::in_place_hope;
     const std::uint32_t h = hope();
     if (h == known::none || n > (h & known::most_iterations)) return {};
-    if ((h & known::by_list) != 0) return in_place_kind::lists;
-    return (h & known::wide) != 0 ? in_place_kind::any_rows : in_place_kind::rows;
+    const std::uint32_t owners = h >> known::ready_bits;
+    if (owners == parts::in_place_past::lists) return in_place_kind::lists;
+    return owners == parts::in_place_past::wide_rows ? in_place_kind::any_rows : in_place_kind::rows;
   }
   /// Whether a scout had better look at the next loop first: at a long one, or one that comes again, of which nobody
   /// knows anything. Its kernels have been loaded if the workspace has been made for such a one. What it tells may not
@@ -424,19 +425,19 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
       launching::enqueue(s, tm.on(), w.shape_in_place(iterations), launching::in_place_kernel<E, Body, Kind>{e, body});
       e.in_place.tried = true;
     };
-    const std::optional<in_place_kind> hope = w.hopes_for_in_place(iterations);
-    if (scouted || hope) w.note_pass();
+    std::optional<in_place_kind> kind = w.hopes_for_in_place(iterations);
+    if (scouted) kind = in_place_kind::any_rows;
+    if (kind) w.note_pass();
     if (scouted) {
       w.note_scout(iterations);
       launching::enqueue(s, tm.on(), w.shape_of_scout(), launching::scout_kernel<E, Body>{e, body});
-      enqueue_pass.template operator()<in_place_kind::any_rows>();
-    } else if (hope == in_place_kind::lists) {
-      enqueue_pass.template operator()<in_place_kind::lists>();
-    } else if (hope == in_place_kind::any_rows) {
-      enqueue_pass.template operator()<in_place_kind::any_rows>();
-    } else if (hope) {
-      enqueue_pass.template operator()<in_place_kind::rows>();
     }
+    if (kind == in_place_kind::lists)
+      enqueue_pass.template operator()<in_place_kind::lists>();
+    else if (kind == in_place_kind::any_rows)
+      enqueue_pass.template operator()<in_place_kind::any_rows>();
+    else if (kind)
+      enqueue_pass.template operator()<in_place_kind::rows>();
   }
   if constexpr (E::loop.barriers)
     launching::enqueue_resident(s, tm.on(), w.shape(), kernel);

@@ -63,10 +63,10 @@ struct scout_words {
 };
 
 /// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no
-/// loop will; else in_place_past::ready, with a bit if it is by lists, or by rows that are wide.
+/// loop will; else in_place_past's `owners` behind so many bits of its `ready`.
 struct in_place_hope {
-  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu, by_list = 1u << 31, wide = 1u << 30;
-  static constexpr std::uint32_t most_iterations = wide - 1;  ///< no pass in place has more
+  static constexpr std::uint32_t unknown = 0, none = 0xffffffffu, ready_bits = 30;
+  static constexpr std::uint32_t most_iterations = (1u << ready_bits) - 1;  ///< no pass in place has more
   static_assert(saved_space::most_words / 2 <= most_iterations);
 };
 
@@ -125,10 +125,7 @@ struct in_place_space {
     const std::uint32_t ready = simt::plain_load(past->ready);
     const bool never = simt::plain_load(past->attempts) == past->most_attempts;
     std::uint32_t h = never ? in_place_hope::none : in_place_hope::unknown;
-    if (ready != 0) {
-      const std::uint32_t by = simt::plain_load(past->owners);
-      h = ready | (by == past->lists ? in_place_hope::by_list : by == past->wide_rows ? in_place_hope::wide : 0);
-    }
+    if (ready != 0) h = simt::plain_load(past->owners) << in_place_hope::ready_bits | ready;
     simt::atomic<simt::scope::system>(*hope).store(h, simt::order::relaxed);  // a hint
   }
 

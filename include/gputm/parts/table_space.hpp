@@ -43,6 +43,7 @@ struct table_space {
 
   /// Not hashed: of the element's entry.
   GPUTM_INLINE std::uint64_t number(std::uint32_t region, std::uint32_t index) const { return first[region] + index; }
+  GPUTM_INLINE std::uint64_t number(std::uint64_t key) const { return number(region_of(key), index_of(key)); }
 };
 
 }  // namespace gputm::parts

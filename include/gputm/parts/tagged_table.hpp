@@ -39,7 +39,7 @@ class tagged_table {
 
   /// Whether every element has marks of its own: then there are no entries to claim or to find.
   GPUTM_INLINE bool direct() const { return space_->slots == 0; }
-  GPUTM_INLINE std::uint64_t own_mark(std::uint64_t key) const { return space_->number(region_of(key), index_of(key)); }
+  GPUTM_INLINE std::uint64_t own_mark(std::uint64_t key) const { return space_->number(key); }
   GPUTM_INLINE std::uint64_t elements() const { return space_->first[max_regions]; }
 
   /// The element's entry, made if need be; null if there is no room.

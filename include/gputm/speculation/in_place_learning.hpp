@@ -125,9 +125,7 @@ class in_place_learning {
   /// window tell who has stored.
   static GPUTM_INLINE void expect_strays(const loop_environment& env, const parts::writer_table& table,
                                          std::uint32_t size, bool reads) {
-    const auto expect = [&env](std::uint64_t key) {
-      env.in_place.expect(env.table.number(parts::region_of(key), parts::index_of(key)));
-    };
+    const auto expect = [&env](std::uint64_t key) { env.in_place.expect(env.table.number(key)); };
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::grid_thread_rank(); p < size; p += simt::grid_threads()) {
       const parts::loop_log log(env.logs, p);
@@ -157,7 +155,7 @@ class in_place_learning {
       GPUTM_NO_UNROLL
       for (std::uint32_t k = 0; k < writes; ++k) {
         const std::uint64_t key = parts::loop_log::element(log.write_key(k));
-        const std::uint64_t element = env.table.number(parts::region_of(key), parts::index_of(key));
+        const std::uint64_t element = env.table.number(key);
         const bool own = k < list.most && !env.in_place.is_expected_by_now(element);
         env.in_place.add_role(element, own ? env.in_place.owned : env.in_place.expected);
         if (own)
