@@ -24,7 +24,9 @@ struct loop_config {
                                    ///< iterations have room for 32 loads and stores
   std::uint32_t window = 0;        ///< iterations under speculation at a time, at most
   std::uint32_t first_window = 0;  ///< the same for a first window in which all reads are logged: of a workspace's
-                                   ///< first loop, and of one after a loop that was not calm to its end
+                                   ///< first loop, and of one after a loop that was not calm to its end. 0: all of a
+                                   ///< loop that one window can be, if violations are repaired; else, if windows adapt,
+                                   ///< one for each thread
   std::uint32_t smallest_window = 32;  ///< that a window shrinks to
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   bool in_place = true;                ///< gpu_tls runs loops in place whose iterations store to elements of their own,
@@ -94,6 +96,7 @@ struct loop_sizes {
   std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
   std::uint64_t scout_from = 0;                     ///< detail::scout_from()
+  bool first_may_be_all = false;                    ///< a first window may be all of a loop
   std::uint32_t memory = 0;                         ///< its number
   std::uint32_t arrays = 0;                         ///< that it has
 };
@@ -287,6 +290,7 @@ class loop_workspace {
     detail::check_arrays(sizes_, tm.core());
     parts::loop_limits limits = sizes_.limits;
     limits.iterations = n;
+    if (sizes_.first_may_be_all && n <= limits.window) limits.first_window = limits.window;
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
     return {tm.ref().regions, control(), state(), sizes_.table,        sizes_.logs,

@@ -512,7 +512,8 @@ TEST(loops, counters_tell_what_happened) {
   stream s{on};
   memory<speculation::gpu_tls> tm{on};
   auto a = tm.allocate<int>(1000);
-  const auto clean = speculate(s, tm, 1000, troubled{a, {}, -1, trouble::none}, {.blocks = 2, .threads = 16});
+  const auto clean =
+      speculate(s, tm, 1000, troubled{a, {}, -1, trouble::none}, {.blocks = 2, .threads = 16, .first_window = 32});
   EXPECT_EQ(clean.iterations, 1000u);
   EXPECT_EQ(clean.re_executed(), 0u);
   EXPECT_EQ(clean.serial, 0u);
@@ -545,7 +546,7 @@ TEST(loops, after_a_calm_one_windows_are_large_from_the_beginning) {
   stream s{on};
   memory<speculation::gpu_tls> tm{on};
   auto a = tm.allocate<int>(n), b = tm.allocate<int>(n, 1);
-  auto w = make_loop_workspace<turning>(s, tm, n, {.blocks = 2, .threads = 16});
+  auto w = make_loop_workspace<turning>(s, tm, n, {.blocks = 2, .threads = 16, .first_window = 32});
   const auto rounds = [&](int both) {
     speculate_async(s, tm, w, n, turning{a, b, both});
     return w.collect(s, tm).rounds;
@@ -555,6 +556,31 @@ TEST(loops, after_a_calm_one_windows_are_large_from_the_beginning) {
   EXPECT_GT(rounds(0), 1u);  // begins again, since it stores to what it has read without a log
   EXPECT_EQ(rounds(n), 2u);
   EXPECT_EQ(rounds(n), 1u);
+}
+/// Rounds of a first loop of `m` iterations without dependences, in a workspace made for `n`.
+template <LoopEngine E>
+std::uint64_t rounds_of_first_loop(std::int64_t m, loop_config config) {
+  device on = host_device();
+  stream s{on};
+  memory<E> tm{on};
+  auto a = tm.template allocate<int>(n), b = tm.template allocate<int>(n, 1);
+  config.blocks = 2;
+  config.threads = 16;
+  auto w = make_loop_workspace<turning>(s, tm, n, config);
+  speculate_async(s, tm, w, m, turning{a, b, n});
+  return w.collect(s, tm).rounds;
+}
+TEST(loops, a_first_window_is_all_of_a_loop_if_one_window_can_be) {
+  using speculation::gpu_tls;
+  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {}), 1u);
+  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n / 2, {.window = n / 2}), 1u);
+  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.first_window = 32}), 2u);
+  // 32 iterations, one for each thread, and then two windows: a loop of several of them finds out first where it stores
+  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.window = n / 2}), 3u);
+  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.window = n / 2, .first_window = n / 2}), 2u);
+  // who does not repair runs more of a large window again
+  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.repairs = 0}), 2u);
+  EXPECT_EQ(rounds_of_first_loop<speculation::gpu_tls_no_repair>(n, {}), 2u);
 }
 
 }  // namespace
