@@ -22,6 +22,8 @@ std::vector<setting> with_common(std::vector<setting> own, const char* iteration
                                "iterations under speculation at a time; auto: gputm chooses"));
   all.push_back(whole_setting("earlier-loops", "0", 0, 1000,
                               "the same loop on the same data, run before in its workspace, which may learn from it"));
+  all.push_back(word_setting("launches", {"included", "queued"},
+                             "seconds of a GPU with the host's calls, or of what waits in its queue already"));
   return all;
 }
 setting dependence_percent(const char* help) { return real_setting("dependence-percent", "1", 0, 100, help); }
@@ -99,8 +101,8 @@ const workloads::prepared_loop& prepared(maker make, const point& p) {
   static std::string last;
   static std::unique_ptr<workloads::prepared_loop> loop;
   std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(make));
-  constexpr std::string_view of_the_run[] = {"blocks",        "threads",    "window",
-                                             "earlier-loops", "warp-width", "os-threads"};
+  constexpr std::string_view of_the_run[] = {"blocks",   "threads",    "window",    "earlier-loops",
+                                             "launches", "warp-width", "os-threads"};
   for (const point::entry& e : p.entries)
     if (std::find(std::begin(of_the_run), std::end(of_the_run), e.name) == std::end(of_the_run))
       key += " " + e.name + "=" + e.value.text;
@@ -119,6 +121,7 @@ measurement run(const algorithm_entry& a, const device& d, const point& p, effor
   o.threads = p.whole32("threads");
   o.window = p.whole32("window");
   o.earlier_loops = e == effort::full ? p.whole32("earlier-loops") : 0;
+  o.queued = p.whole("launches") != 0;
   if (e == effort::full) return a.speculate(d, prepared(Make, p), o);
   o.compare = false;
   const auto n = std::min(static_cast<std::int64_t>(p.whole("iterations")), warm_up_iterations);

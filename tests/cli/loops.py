@@ -173,6 +173,8 @@ class Refusals(program.Case):
         for value in ["frobnicate", "", "RAW", "raw,", "none,all", "1"]:
             self.refuses("bench", "loop", "--dependence", value, *HOST, says="--dependence none war waw raw")
         self.refuses("bench", "loop", "--addresses", "everywhere", *HOST, says="--addresses streaming random")
+        self.refuses("bench", "loop", "--launches", "none", *HOST, says="--launches included queued")
+        self.refuses("bench", "loop", "--launches", "queued", *HOST, says="queued GPU included")
 
     def test_requests_that_cannot_be_met(self):
         self.refuses("bench", "loop", "--reads", "0", "--dependence", "raw", *HOST, says="read nothing")

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "gputm/speculate.hpp"
 #include "gputm/speculation/sequential.hpp"
 #include "loops/problems.hpp"
+#include "loops/queue_gate.hpp"
 #include "measurement.hpp"
 
 namespace gputm::workloads {
@@ -18,6 +20,7 @@ struct loop_options {
   std::uint32_t blocks = 0, threads = 0;  ///< 0: gputm chooses
   std::uint32_t window = 0;               ///< iterations under speculation at a time; 0: gputm chooses
   std::uint32_t earlier_loops = 0;        ///< that the workspace has run before, on the same data
+  bool queued = false;                    ///< all of the loop is enqueued before its time begins; on a GPU only
   bool compare = true;                    ///< with the sequential loop; not for a warm-up
 };
 
@@ -91,10 +94,17 @@ class loop_workload {
 
   /// Seconds that what `enqueue` enqueues takes: of the GPU's clock, or of the host's.
   template <class Enqueue>
-  static double seconds_on(const stream& s, Enqueue enqueue) {
+  double seconds_on(const stream& s, Enqueue enqueue) const {
 #if defined(__CUDACC__)
-    if (!s.on().is_host()) return gpu_seconds(static_cast<cudaStream_t>(s.handle()), enqueue);
+    if (!s.on().is_host()) {
+      std::optional<queue_gate> gate;
+      if (o_.queued) gate.emplace(s);
+      return gpu_seconds(static_cast<cudaStream_t>(s.handle()), enqueue, gate);
+    }
 #endif
+    if (o_.queued)
+      throw invalid_argument(
+          "launches queued: the host device has no queue to hold up; measure a GPU, or say included");
     return timed([&] {
       enqueue();
       s.synchronize();
@@ -102,7 +112,7 @@ class loop_workload {
   }
 #if defined(__CUDACC__)
   template <class Enqueue>
-  static double gpu_seconds(cudaStream_t s, Enqueue enqueue) {
+  static double gpu_seconds(cudaStream_t s, Enqueue enqueue, std::optional<queue_gate>& gate) {
     struct event {
       cudaEvent_t it{};
       event() { gputm::detail::check_cuda(cudaEventCreate(&it), "creating an event"); }
@@ -113,6 +123,7 @@ class loop_workload {
     gputm::detail::check_cuda(cudaEventRecord(from.it, s), "recording an event");
     enqueue();
     gputm::detail::check_cuda(cudaEventRecord(to.it, s), "recording an event");
+    if (gate) gate->lift();
     gputm::detail::check_cuda(cudaEventSynchronize(to.it), "running a loop");
     float milliseconds = 0;
     gputm::detail::check_cuda(cudaEventElapsedTime(&milliseconds, from.it, to.it), "timing a loop");
@@ -131,13 +142,17 @@ class loop_workload {
     c.blocks = o_.blocks;
     c.threads = o_.threads;
     c.window = o_.window;
+    const array_bytes before = place.results();
+    {  // what a first launch loads, and its first touch of the arrays, are no part of the loop; nor is what it learns
+      const std::int64_t few = std::min(p.iterations, warm_up);
+      auto w = make_loop_workspace<decltype(body)>(s, tm, few, c);
+      speculate_async(s, tm, w, few, body);
+      s.synchronize();
+    }
+    place.restore(before);
     auto w = make_loop_workspace<decltype(body)>(s, tm, p.iterations, c);
     m.blocks = w.shape().clients;
     m.threads = w.shape().threads;
-    // what a first launch loads, and its first touch of the memory, are no part of the loop
-    const array_bytes before = place.results();
-    speculate_async(s, tm, w, std::min(p.iterations, warm_up), body);
-    place.restore(before);
     for (std::uint32_t k = 0; k < o_.earlier_loops; ++k) {
       speculate_async(s, tm, w, p.iterations, body);
       w.collect(s, tm);
