@@ -218,7 +218,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.limits.overlap = c.overlap;
   s.limits.peek = c.peek;
   const bool may_time = c.adapt && c.stretch != 0;
-  s.limits.timed = may_time && c.timed.value_or(traits.timed && !host);  // a host's threads are simulated
+  s.limits.timed = may_time && c.timed.value_or(traits.repairs && !host);  // a host's threads are simulated
   return s;
 }
 

@@ -30,7 +30,7 @@ loop_statistics run_chains(const venue& v, int n, chain body, const loop_config&
   memory<E> tm{v.on};
   body.x = tm.template allocate<std::uint64_t>(body.chains, 1);
   auto w = make_loop_workspace<chain>(s, tm, n, c);
-  require_equal(w.limits().timed, c.timed.value_or(E::loop.timed && v.how == mode::gpu), "whether windows are timed");
+  require_equal(w.limits().timed, c.timed.value_or(E::loop.repairs && v.how == mode::gpu), "whether windows are timed");
   speculate_async(s, tm, w, n, body);
   const loop_statistics stats = w.collect(s, tm);
   std::vector<std::uint64_t> expected(body.chains, 1);
@@ -62,7 +62,7 @@ void one_thread_runs_what_windows_are_slower_at(const venue& v) {
   untimed.timed = false;
   const chain light{.chains = 17}, heavy{.chains = 300, .steps = 2000};
   std::uint64_t with = run_chains<E>(v, n, light, timed).serial;
-  if (!E::loop.timed) return;
+  if (!E::loop.repairs) return;
   const std::uint64_t without = run_chains<E>(v, n, light, untimed).serial;
   std::uint64_t of_heavy = run_chains<E>(v, n, heavy, timed).serial;
   if (v.how == mode::fast) return;  // that host's clock tells nothing

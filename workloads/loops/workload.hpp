@@ -75,7 +75,12 @@ class loop_workload {
   loop_options o_;
 
  public:
-  loop_workload(device d, const loop_options& o) : device_(std::move(d)), o_(o) {}
+  /// Throws invalid_argument for options that the device cannot follow.
+  loop_workload(device d, const loop_options& o) : device_(std::move(d)), o_(o) {
+    if (o_.queued && device_.is_host())
+      throw invalid_argument(
+          "launches queued: the host device has no queue to hold up; measure a GPU, or say included");
+  }
 
   /// Fresh data for each run. Throws what speculate throws.
   measurement run(const prepared_loop& loop) const {
@@ -96,15 +101,8 @@ class loop_workload {
   template <class Enqueue>
   double seconds_on(const stream& s, Enqueue enqueue) const {
 #if defined(__CUDACC__)
-    if (!s.on().is_host()) {
-      std::optional<queue_gate> gate;
-      if (o_.queued) gate.emplace(s);
-      return gpu_seconds(static_cast<cudaStream_t>(s.handle()), enqueue, gate);
-    }
+    if (!s.on().is_host()) return gpu_seconds(s, enqueue);
 #endif
-    if (o_.queued)
-      throw invalid_argument(
-          "launches queued: the host device has no queue to hold up; measure a GPU, or say included");
     return timed([&] {
       enqueue();
       s.synchronize();
@@ -112,7 +110,7 @@ class loop_workload {
   }
 #if defined(__CUDACC__)
   template <class Enqueue>
-  static double gpu_seconds(cudaStream_t s, Enqueue enqueue, std::optional<queue_gate>& gate) {
+  double gpu_seconds(const stream& on, Enqueue enqueue) const {
     struct event {
       cudaEvent_t it{};
       event() { gputm::detail::check_cuda(cudaEventCreate(&it), "creating an event"); }
@@ -120,6 +118,9 @@ class loop_workload {
       event(const event&) = delete;
       event& operator=(const event&) = delete;
     } from, to;
+    const auto s = static_cast<cudaStream_t>(on.handle());
+    std::optional<queue_gate> gate;
+    if (o_.queued) gate.emplace(on);
     gputm::detail::check_cuda(cudaEventRecord(from.it, s), "recording an event");
     enqueue();
     gputm::detail::check_cuda(cudaEventRecord(to.it, s), "recording an event");
