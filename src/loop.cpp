@@ -198,7 +198,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.contested_at = s.heads_at + entries * head_of_element(traits);
   s.table_bytes = s.contested_at + (traits.writers ? std::uint64_t{s.logs.window} * sizeof(std::uint32_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
-  s.log_bytes = s.links_at + (traits.writers ? (s.logs.nodes() + s.logs.window) * sizeof(std::uint32_t) : 0);
+  s.log_bytes = s.links_at + (traits.writers ? s.logs.nodes() * sizeof(std::uint32_t) : 0);
   s.memory = m.regions().memory;
   s.arrays = m.region_count();
   s.limits.iterations = n;

@@ -14,6 +14,7 @@
 #include "conformance/gpu.hpp"
 #include "speculation/captured_loops.hpp"
 #include "speculation/cut_loops.hpp"
+#include "speculation/fickle_loops.hpp"
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/known_loops.hpp"
 #include "speculation/listed_loops.hpp"
@@ -93,6 +94,8 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, an_end_on_old_data_is_none, 2000)                       \
   GPUTM_LOOP_PROPERTY(engine, a_reader_between_writers_finds_the_right_one, 4000)     \
   GPUTM_LOOP_PROPERTY(engine, a_writer_that_changes_its_mind_hides_no_other, 2000)    \
+  GPUTM_LOOP_PROPERTY(engine, a_writer_that_joins_another_is_found, 2000)             \
+  GPUTM_LOOP_PROPERTY(engine, a_writer_that_comes_back_is_found, 4000)                \
   GPUTM_LOOP_PROPERTY(engine, all_reads_of_an_iteration_are_checked, 1000)            \
   GPUTM_LOOP_PROPERTY(engine, an_array_may_first_be_stored_to_in_a_repair, 500)       \
   GPUTM_LOOP_PROPERTY(engine, a_reader_behind_many_writers_finds_the_last, 40)        \

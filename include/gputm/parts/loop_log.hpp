@@ -15,8 +15,7 @@ namespace gputm::parts {
 /// writers: node i * window + p is entry i of position p.
 struct loop_log_space {
   std::uint64_t* base = nullptr;
-  std::uint32_t* links = nullptr;  ///< of node k: the next node, or no_node; then of position p: how many of its first
-                                   ///< entries have nodes in lists
+  std::uint32_t* links = nullptr;  ///< of node k: the next node, or no_node
   std::uint32_t window = 0;        ///< positions
   std::uint32_t reads = 0;         ///< entries a position
   std::uint32_t writes = 0;        ///< entries a position
@@ -31,7 +30,7 @@ struct loop_log_space {
   /// Bytes of the rows of sizes and statuses, which come first and must be zero before the first loop.
   constexpr std::uint64_t head_bytes() const { return 2 * std::uint64_t{window} * sizeof(std::uint64_t); }
   constexpr std::uint64_t position_bytes() const {
-    return rows() * sizeof(std::uint64_t) + (std::uint64_t{writes} + 1) * sizeof(std::uint32_t);
+    return rows() * sizeof(std::uint64_t) + std::uint64_t{writes} * sizeof(std::uint32_t);
   }
   // The rows of all positions.
   constexpr std::uint64_t* statuses() const { return base + window; }
@@ -258,24 +257,21 @@ class loop_log {
   /// Entry `i`, of this key, is not to be written back. It stays among those that write_count() tells of, unless there
   /// is room for one.
   GPUTM_INLINE void drop_write(std::uint32_t i, std::uint64_t key) const { set_write_key(i, key | absent); }
-  /// The entry of the element among the first `size`, or none; latencies overlap.
+  /// The entry of the element among the first `size`, or none; latencies overlap, that of a size that has just been
+  /// asked for, too.
   GPUTM_INLINE std::uint32_t find_write(std::uint64_t key, std::uint32_t size) const {
     constexpr std::uint32_t at_once = 4;
+    std::uint64_t seen[at_once];
+    fetch_write_keys(0, seen);
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = 0; i < size; i += at_once) {
-      std::uint64_t seen[at_once];
-      write_keys(i, size, seen);
+    for (std::uint32_t i = 0; i < size;) {
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
         if (i + k < size && seen[k] == key) return i + k;
+      i += at_once;
+      if (i < size) fetch_write_keys(i, seen);
     }
     return none;
-  }
-  /// The keys of N entries from `i` on; beyond `size` that of entry `i`.
-  template <std::size_t N>
-  GPUTM_INLINE void write_keys(std::uint32_t i, std::uint32_t size, std::uint64_t (&key)[N]) const {
-    GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) key[k] = write_key(i + k < size ? i + k : i);
   }
 
   /// The keys of N writes from `i` on: the loads wait for nothing.

@@ -163,7 +163,7 @@ class loop_plan {
     w.stretch = at_most(left, w.stretch);
     w.clear_table = w.tag + 3 > limits_.tags;
     w.tag = w.clear_table ? 1 : w.tag + 2;
-    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.list = w.from =
+    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.lists = w.from =
         w.foreseen = 0;
     w.over = w.over || left == 0;
     w.offset &= ~loop_window::peeking;  // it says something of first windows only
@@ -198,7 +198,7 @@ class loop_plan {
     put(s_.now.several, w.several);
     put(s_.now.clear_table, w.clear_table);
     put(s_.now.wary, w.wary);
-    put(s_.now.list, w.list);
+    put(s_.now.lists, w.lists);
     put(s_.now.over, w.over);
     put(s_.now.closing, w.closing);
     put(s_.now.plain, w.plain);
@@ -289,11 +289,17 @@ class loop_plan {
     return can && r.past.no_overlap == 0 && r.found.read_logged == 0;
   }
   /// Before a check: what earlier ones have found does not count. Without one: decide(), and perhaps go_on().
-  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local) {
+  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local, bool may_repair) {
     if (r.w.repair != 0) {
+      r.w.lists = r.w.which_lists();
       r.w.plain = 0;
       s_.violated.forget();
       set(s_.dirty, 0);
+      if (r.found.has(loop_findings::unlisted)) {
+        list(r, loop_window::alone);
+        r.found.flags &= ~loop_findings::unlisted;
+        simt::atomic(s_.found[1]).store(r.found.word(1), order::relaxed);  // nobody adds to it in a serial section
+      }
     } else if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
       r.w.plain = 1;
       if ((r.found.stored & r.found.read_logged) == 0) {
@@ -303,8 +309,13 @@ class loop_plan {
         return;
       }
     }
-    if (r.w.repair == 0) count(s_.counters.checked, 1);
+    if (r.w.repair != 0) return;
+    count(s_.counters.checked, 1);
+    if (r.w.wary != 0 && may_repair) list(r, r.found.has(loop_findings::several) ? loop_window::alone : 0);
   }
+  /// There are lists, new ones, of who writes what several do, behind a pass that is `how`; or, 0, there is nobody to
+  /// list.
+  GPUTM_INLINE void list(report& r, std::uint32_t how) { r.w.lists = (r.w.which_lists() + 1) | how; }
   /// The window's commits are done, or they are pending: then nothing happens if the next one cannot overlap them.
   GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
     loop_window w = r.w;
@@ -321,17 +332,19 @@ class loop_plan {
   }
   /// Begins a repair of those of the first `left` positions that are in violation; the others are given up.
   GPUTM_INLINE void repair(report& r, std::uint32_t left) {
-    const bool list = r.w.wary == 0;
+    const bool becomes_wary = r.w.wary == 0;
     const std::uint32_t again = r.dirty < left ? r.dirty : left;
     if (left != r.w.size) {
       r.w.cut = 1;
       add_findings(s_, {.flags = loop_findings::unmarked});  // those that it gives up have marked what they write
     }
     r.w.size = left;
-    r.w.list = list;
-    r.w.from = list ? 0 : r.violated;
-    if (list) r.w.wary = long_memory;
-    put(s_.dirty_before, list ? 2 * again : again);  // without lists a repair may come to nothing
+    if (becomes_wary) {
+      list(r, r.found.has(loop_findings::several) ? loop_window::listing : 0);
+      r.w.wary = long_memory;
+    }
+    r.w.from = r.violated;
+    put(s_.dirty_before, becomes_wary ? 2 * again : again);  // without lists a repair may come to nothing
     put(s_.ran, std::uint64_t{r.ran} + again);
     ++r.w.repair;
     s_.ended.forget();
@@ -346,7 +359,7 @@ class loop_plan {
     return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),    simt::plain_load(s.now.tag),
             simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch), simt::plain_load(s.now.commits),
             simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several), simt::plain_load(s.now.clear_table),
-            simt::plain_load(s.now.wary),       simt::plain_load(s.now.list),    simt::plain_load(s.now.over),
+            simt::plain_load(s.now.wary),       simt::plain_load(s.now.lists),   simt::plain_load(s.now.over),
             simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),   simt::plain_load(s.now.decided),
             simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),
             simt::plain_load(s.now.pending),    simt::plain_load(s.now.offset),  simt::plain_load(s.now.mixed),
@@ -391,13 +404,18 @@ class loop_plan {
   }
   /// All iterations of a pass have been executed. The window begins anew, or is checked, or needs no check: then it is
   /// decided, and the next one may begin already. `begins`: it was the first pass over the loop's first window.
-  GPUTM_INLINE void end_pass(bool begins, bool commits_are_local) {
+  GPUTM_INLINE void end_pass(bool begins, bool commits_are_local, bool may_repair) {
     report r = look(begins);
+    if (r.w.only_lists()) {
+      r.w.lists = r.w.which_lists();
+      store(r.w);
+      return;
+    }
     if (r.w.repair == 0) count(s_.counters.executed, r.w.size);  // a thread that has run fewer says so
     if (must_repeat(r))
       repeat(r);
     else
-      prepare_check(r, commits_are_local);
+      prepare_check(r, commits_are_local, may_repair);
     store(r.w);
   }
   /// The same where nothing is ever checked.

@@ -54,7 +54,8 @@ struct loop_window {
   std::uint32_t clear_table = 0;  ///< before it begins
   std::uint32_t wary = 0;         ///< windows for which violations are likely: single loads look for lower writers, and
                                   ///< all writers of an element are listed
-  std::uint32_t list = 0;         ///< it has become wary: those that do not run again list their writes
+  std::uint32_t lists = 0;        ///< of those who write to elements with several writers: 0 if there are none yet, else
+                                  ///< how often they have been made; beside it `listing`, `alone`
   std::uint32_t over = 0;         ///< there is none
   std::uint32_t closing = 0;      ///< no window follows its commits, once they are known
   std::uint32_t plain = 0;        ///< all positions have run in a first pass without incident, whatever statuses say
@@ -68,6 +69,13 @@ struct loop_window {
   std::uint32_t mixed = 0;     ///< ranges that loops are known to store to, and of which this one has logged reads
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
+
+  static constexpr std::uint32_t listing = 1u << 31, alone = 1u << 30;
+  /// Whether lists are made in the pass that is under way; whether that is all that is done in it; and which ones there
+  /// are then.
+  GPUTM_INLINE bool lists_now() const { return (lists & (listing | alone)) != 0; }
+  GPUTM_INLINE bool only_lists() const { return (lists & alone) != 0; }
+  GPUTM_INLINE std::uint32_t which_lists() const { return lists & ~(listing | alone); }
 
   static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30;
   GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking); }
@@ -88,7 +96,8 @@ struct loop_findings {
   static constexpr std::uint32_t unmarked = 1;   ///< some marks are of writes that came to nothing, or an iteration may
                                                  ///< not have written to the elements that it did when it ran before
   static constexpr std::uint32_t several = 2;    ///< some element has several writers
-  static constexpr std::uint32_t unlisted = 4;   ///< some writes are not in the lists of their elements' writers
+  static constexpr std::uint32_t unlisted = 4;   ///< some writes should be in lists of their elements' writers, and are
+                                                 ///< not
   static constexpr std::uint32_t last_seen = 8;  ///< some body has ended the loop
   static constexpr std::uint32_t alone = 16;     ///< the first position has writes without marks: it commits, and no
                                                  ///< other

@@ -12,7 +12,8 @@ namespace gputm::parts {
 class window_view {
   loop_log_space logs_;
   writer_table table_;
-  bool lists_ = false;
+  std::uint32_t lists_ = 0;  // which lists there are (loop_window)
+  bool marks_ = false;
 
   static constexpr std::uint32_t neighbours = 32;  // below a position whose logs are searched
   // nodes of a list that are looked at: all, and those of positions below
@@ -31,7 +32,8 @@ class window_view {
   static constexpr std::uint32_t unknown = memory - 1;
 
   window_view() = default;
-  GPUTM_INLINE window_view(const loop_log_space& logs, const writer_table& table) : logs_(logs), table_(table) {}
+  GPUTM_INLINE window_view(const loop_log_space& logs, const writer_table& table, std::uint32_t lists = 0)
+      : logs_(logs), table_(table), lists_(lists) {}
   GPUTM_INLINE const writer_table& table() const { return table_; }
   GPUTM_INLINE loop_log log(std::uint32_t p) const { return {logs_, p}; }
   GPUTM_INLINE bool writes(std::uint32_t p, std::uint64_t key) const {
@@ -39,25 +41,25 @@ class window_view {
     return log.find_write(key, log.write_count()) != loop_log::none;
   }
 
-  /// Whether every write of a finished position has a node in its element's list.
-  GPUTM_INLINE bool has_lists() const { return lists_; }
-  GPUTM_INLINE void set_lists(bool complete) { lists_ = complete; }
-  /// How many of its first entries have nodes, those of earlier runs that came to nothing included. Who runs the
-  /// position alone accesses it.
-  GPUTM_INLINE std::uint32_t listed(std::uint32_t p) const { return simt::plain_load(logs_.links[logs_.nodes() + p]); }
-  GPUTM_INLINE void set_listed(std::uint32_t p, std::uint32_t n) const {
-    simt::plain_store(logs_.links[logs_.nodes() + p], n);
+  /// Whether every write of a position to an element with several writers has a node in its element's list.
+  GPUTM_INLINE bool has_lists() const { return lists_ != 0; }
+  /// Whether all that have marked an element write it: if not, the last writer of its mark may not.
+  GPUTM_INLINE bool marks_hold() const { return marks_; }
+  /// From now on: which lists there are, 0 if none; and whether marks hold.
+  GPUTM_INLINE void know(std::uint32_t lists, bool marks) {
+    lists_ = lists;
+    marks_ = marks;
   }
   /// Entry `i` of position `p` is a write of this element, which has been marked.
   GPUTM_INLINE void list(std::uint64_t key, std::uint32_t p, std::uint32_t i) const {
     const std::uint32_t node = i * logs_.window + p;
     // relaxed, as the head: who comes before the link, before the barrier, may go astray
-    simt::atomic(logs_.links[node]).store(table_.push(key, node), simt::order::relaxed);
+    simt::atomic(logs_.links[node]).store(table_.push(key, node, lists_), simt::order::relaxed);
   }
   /// The highest position below `p` in the element's list for which counts(position); unknown if the list is too long.
   template <class Counts>
   GPUTM_INLINE std::uint32_t listed_below(std::uint64_t key, std::uint32_t p, const Counts& counts) const {
-    std::uint32_t best = memory, node = table_.newest(key);
+    std::uint32_t best = memory, node = table_.newest(key, lists_);
     GPUTM_NO_UNROLL
     for (std::uint32_t k = 0, below = 0; k < longest && below < longest_below && node < logs_.nodes(); ++k) {
       const std::uint32_t q = node % logs_.window;
@@ -70,11 +72,10 @@ class window_view {
 
   /// The highest position below `p` that writes the element; nobody may be executing.
   GPUTM_INLINE std::uint32_t writer_below(std::uint64_t key, std::uint32_t p) const {
-    const std::uint32_t first = table_.first_writer(key);
-    if (first >= p) return memory;
-    const std::uint32_t last = table_.last_writer(key);
-    if (last < p && writes(last, key)) return last;
-    if (!lists_) return search(key, p, first);
+    const writer_table::writers marked = table_.writers_of(key);
+    if (marked.first >= p) return memory;
+    if (marked.last < p && (marks_ || writes(marked.last, key))) return marked.last;
+    if (!has_lists()) return search(key, p, marked.first);
     return listed_below(key, p, [this, key](std::uint32_t q) { return writes(q, key); });
   }
   /// A guess at it while others execute.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gputm/parts/position_set.hpp"
 #include "gputm/parts/tagged_table.hpp"
 
 namespace gputm::parts {
@@ -80,22 +81,52 @@ class writer_table : tagged_table<writer_entry> {
   /// Whether the element had a mark of a window before this one. One comparison: tags grow until marks are cleared.
   GPUTM_INLINE bool was_of_before(const marking& made) const { return made.before - 1 < (tag_ << position_bits) - 1; }
   /// Puts a node (loop_log_space) at the head of the list of an element that has been marked; the one behind it, or
-  /// loop_log_space::no_node.
-  GPUTM_INLINE std::uint32_t push(std::uint64_t key, std::uint32_t node) const {
+  /// loop_log_space::no_node. `lists` tells the window's lists, all together, from those made before.
+  GPUTM_INLINE std::uint32_t push(std::uint64_t key, std::uint32_t node, std::uint32_t lists) const {
     // relaxed: a list is complete behind the barrier that ends the phase; before, it is a hint
     std::uint64_t* const h = head(key);
-    return h ? node_of(simt::atomic(*h).exchange(static_cast<std::uint64_t>(tag_) << 32 | node, order::relaxed))
-             : no_node;
+    return h ? node_of(simt::atomic(*h).exchange(word_of_node(node, lists), order::relaxed), lists) : no_node;
   }
   /// The head of the element's list.
-  GPUTM_INLINE std::uint32_t newest(std::uint64_t key) const {
+  GPUTM_INLINE std::uint32_t newest(std::uint64_t key, std::uint32_t lists) const {
     const std::uint64_t* h = head(key);
-    return h ? node_of(simt::atomic(*h).load(order::relaxed)) : no_node;
+    return h ? node_of(simt::atomic(*h).load(order::relaxed), lists) : no_node;
   }
   /// Whether an element that the position has marked may have other writers: true if one has. Perhaps also if none has:
-  /// the other's write may have come to nothing, or the word be left of a window before tags began anew. Nobody may be
-  /// marking.
-  GPUTM_INLINE bool is_contested(std::uint32_t p) const { return simt::plain_load(space_->contested[p]) == tag_; }
+  /// the other's write may have come to nothing, or the word be left of a window before tags began anew. `Settled`:
+  /// nobody is marking; else it is a guess.
+  template <bool Settled>
+  GPUTM_INLINE bool is_contested(std::uint32_t p) const {
+    std::uint32_t& word = space_->contested[p];
+    return (Settled ? simt::plain_load(word) : simt::atomic(word).load(order::relaxed)) == tag_;
+  }
+  /// This thread's positions below `end` that are, of the first turns of a set; the loads overlap.
+  template <bool Settled>
+  GPUTM_INLINE position_set contested_below(std::uint32_t end) const {
+    constexpr std::uint32_t wide = 8;
+    position_set found{};
+    GPUTM_NO_UNROLL
+    for (std::uint32_t turn = 0; turn < position_set::turns; turn += wide) {
+      if (position_set::position(turn) >= end) break;
+      bool is[wide];
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < wide; ++k) {
+        const std::uint32_t p = position_set::position(turn + k);
+        is[k] = p < end && is_contested<Settled>(p);
+      }
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < wide; ++k) found.put(turn + k, is[k]);
+    }
+    return found;
+  }
+  /// Calls use(position) for those and the contested ones of later turns. Each lane goes straight to its next one, so
+  /// that a warp takes as many steps as its busiest lane has positions, and not a step for each turn.
+  template <bool Settled, class Use>
+  GPUTM_INLINE void for_each_contested(std::uint32_t end, const position_set& those, const Use& use) const {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t turn = those.next(0), p; (p = position_set::position(turn)) < end; turn = those.next(turn + 1))
+      if (turn < position_set::turns || is_contested<Settled>(p)) use(p);
+  }
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {
     if (std::uint32_t* const first = find_first(key))
@@ -165,6 +196,17 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE std::uint32_t first_of(std::uint32_t word) const {
     if (word >> position_bits != tag_) return none;  // nobody has marked it, or claimed its entry and not marked it yet
     return positions - 1 - (word & (positions - 1));
+  }
+  /// Its first and its last writer, none or the same if it has one; a guess while marks are made and settled.
+  struct writers {
+    std::uint32_t first, last;
+  };
+  GPUTM_INLINE writers writers_of(std::uint64_t key) const {
+    std::uint32_t* const mark = find_first(key);
+    if (!mark) return {none, none};
+    const std::uint32_t first = simt::atomic(*mark).load(order::relaxed);  // the loads overlap
+    const std::uint32_t last = simt::atomic(last_of(mark)).load(order::relaxed);
+    return {first_of(first), last >> position_bits == tag_ ? last & (positions - 1) : first_of(first)};
   }
   /// The highest position that has marked the element, or none; a guess while marks are made and settled.
   GPUTM_INLINE std::uint32_t last_writer(std::uint64_t key) const {
@@ -252,14 +294,18 @@ class writer_table : tagged_table<writer_entry> {
     static_assert(offsetof(writer_entry, last) == offsetof(writer_entry, first) + sizeof(std::uint32_t));
     return first[direct() ? elements() : 1];
   }
-  /// Of an element's list: tag << 32 | node. Null if the element has no entry.
+  /// Of an element's list: which lists, tag, and node. Null if the element has no entry.
   GPUTM_INLINE std::uint64_t* head(std::uint64_t key) const {
     if (direct()) return space_->heads + own_mark(key);
     const writer_entry* e = this->find(key);
     return e ? space_->heads + (e - static_cast<writer_entry*>(space_->base)) : nullptr;
   }
-  GPUTM_INLINE std::uint32_t node_of(std::uint64_t head) const {
-    return head >> 32 == tag_ ? static_cast<std::uint32_t>(head) : no_node;
+  GPUTM_INLINE std::uint64_t word_of_node(std::uint32_t node, std::uint32_t lists) const {
+    static_assert(base::tags <= 1024);
+    return static_cast<std::uint64_t>(lists << 10 | tag_) << 32 | node;
+  }
+  GPUTM_INLINE std::uint32_t node_of(std::uint64_t head, std::uint32_t lists) const {
+    return head >> 32 == word_of_node(0, lists) >> 32 ? static_cast<std::uint32_t>(head) : no_node;
   }
   /// Apart, since most loops never come to it, and a multiprocessor's cache of instructions is small. By value: what a
   /// call takes the address of lies in memory.

@@ -18,7 +18,8 @@ enum class pass : std::uint8_t { calm, wary, repair };
 template <class Options, pass Kind>
 class deferred_access {
   static constexpr bool calm = Kind == pass::calm, repair = Kind == pass::repair;
-  static constexpr bool lists = !calm && Options::repair, eager = repair || (!calm && Options::eager_check);
+  static constexpr bool eager = repair || (!calm && Options::eager_check);
+  static constexpr std::uint64_t no_key = parts::loop_log::absent;
 
   parts::write_buffer writes_;
   const parts::window_view& view_;
@@ -27,13 +28,14 @@ class deferred_access {
   const std::uint32_t position_, logged_, offset_, repair_, tag_;
   const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads; its
                                    // log is for in_place_learning alone, and need not be complete
-  const bool overlaps_, first_list_, peeks_;
+  const bool overlaps_, peeks_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
-  std::uint32_t listed_;       // writes that have nodes, of an earlier run or of this one
   const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
+  std::uint64_t known_key_;    // the element of the next one of them
   std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
   static constexpr std::uint32_t late = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
+  static constexpr std::uint32_t has_changed = 32;
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
@@ -49,10 +51,9 @@ class deferred_access {
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
-        first_list_(w.list != 0),
         peeks_(calm && w.peeks() && position != 0),
-        listed_(listed_before()),
-        known_(repair ? writes_.log().write_count() : 0) {}
+        known_(repair ? writes_.log().write_count() : 0),
+        known_key_(repair ? known_key(0) : 0) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -140,12 +141,15 @@ class deferred_access {
       }
     }
     if (writes_.full()) return full(too_many_writes);
-    const bool room = marker_.mark(key, position_);
-    if (!room) {
-      trouble_ |= is_crowded;
-      if (!first()) return false;  // the first iteration commits all the same, and alone
+    if (!repair || key != known_key_) {  // what the run before has written is marked, and listed if that is needed
+      const bool room = marker_.mark(key, position_);
+      if (!room) {
+        trouble_ |= is_crowded;
+        if (!first()) return false;  // the first iteration commits all the same, and alone
+      }
+      if constexpr (repair) change();
     }
-    if (lists && room) list(key);
+    if constexpr (repair) known_key_ = known_key(writes_.size() + 1);
     writes_.add(key, value);
     found_.stored |= range;
     return true;
@@ -160,23 +164,15 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
   GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
   GPUTM_INLINE const parts::loop_findings& found() const { return found_; }
-  /// After the attempt, for the next one.
-  GPUTM_INLINE void keep_lists() const {
-    if (lists) view_.set_listed(position_, listed_);
-  }
-  /// Whether it has written something else than in an earlier run, so that lists are not complete.
+  /// Whether it has written something else than in an earlier run, and so lists may not be complete.
   GPUTM_INLINE bool strayed() const { return has(has_strayed); }
   /// How many writes the log has in the end. In a repair, one that came too late for what it reads leaves those of the
   /// run before it: it runs again, and most likely writes to the same elements.
   GPUTM_INLINE std::uint32_t writes_left(bool committed) const {
     return committed ? writes_.size() : repair && has(late) ? known_ : 0;
   }
-  /// Of a repair, before lists are kept: whether the elements that it writes may not be those of the
-  /// run before it. Told from nodes; so where lists have just been begun, any write counts as a difference. That must
-  /// be so: others have passed over one that came too late, and has no nodes yet.
-  GPUTM_INLINE bool differs(bool committed) const {
-    return strayed() || listed_ != listed_before() || writes_left(committed) != known_;
-  }
+  /// Of a repair: whether the elements that it writes are not those of the run before it.
+  GPUTM_INLINE bool differs(bool committed) const { return has(has_changed) || writes_left(committed) != known_; }
   GPUTM_INLINE std::uint32_t forwarded() const { return forwarded_; }
   GPUTM_INLINE bool crowded() const { return has(is_crowded); }
   /// Why an attempt failed that is not the body's fault for certain.
@@ -207,25 +203,26 @@ class deferred_access {
     if (!crowded() && view_.table().first_writer(key) > position_) return writes_.none;
     return writes_.find(key);
   }
-  /// How many writes have nodes of runs before this one.
-  GPUTM_INLINE std::uint32_t listed_before() const { return repair && !first_list_ ? view_.listed(position_) : 0; }
-  /// The next write has a node in the list of this element, once.
-  GPUTM_INLINE void list(std::uint64_t key) {
-    const std::uint32_t i = writes_.size();
-    if (i < listed_) {
-      if (parts::loop_log::element(writes_.log().write_key(i)) != key) trouble_ |= has_strayed;
-    } else {
-      view_.list(key, position_, i);
-      listed_ = i + 1;
-    }
+  /// The element of write `i` of the run before, or none: asked for before it is needed.
+  GPUTM_INLINE std::uint64_t known_key(std::uint32_t i) const {
+    return i < known_ ? parts::loop_log::element(writes_.log().write_key(i)) : no_key;
+  }
+  /// The next write is none that the run before has left. Lists have what several positions write. If nobody knows yet
+  /// that this one is one of them, the one that marks second finds out (writer_marker::several).
+  GPUTM_INLINE void change() {
+    trouble_ |= has_changed;
+    if (view_.table().template is_contested<false>(position_)) trouble_ |= has_strayed;
   }
   /// Who, as far as can be seen now, writes the element last below this position.
   GPUTM_INLINE std::uint32_t guess_source(std::uint64_t key) const {
-    if (!repair || !view_.has_lists()) return view_.marked_below(key, position_);
-    if (view_.table().first_writer(key) >= position_) return parts::window_view::memory;
+    if constexpr (!repair) return view_.marked_below(key, position_);
+    const parts::writer_table::writers marked = view_.table().writers_of(key);
+    if (marked.first >= position_) return parts::window_view::memory;
     // one that runs just now may write it again
-    return view_.listed_below(key, position_,
-                              [this, key](std::uint32_t q) { return !readable(q) || view_.writes(q, key); });
+    const auto counts = [this, key](std::uint32_t q) { return !readable(q) || view_.writes(q, key); };
+    if (marked.last < position_ && (view_.marks_hold() || counts(marked.last))) return marked.last;
+    // where there are no lists: there may be others in between, or this iteration writes it as well
+    return view_.has_lists() ? view_.listed_below(key, position_, counts) : marked.first;
   }
   /// The deferred write of position `source`.
   template <class T>

@@ -96,7 +96,6 @@ class deferred_update : window_thread<Body> {
     bool unmarked = false;
     if constexpr (repair) {
       unmarked = a.differs(committed);
-      a.keep_lists();
     }
     const bool usual = committed && !it.last() && !a.crowded();
     if constexpr (calm) {
@@ -113,7 +112,6 @@ class deferred_update : window_thread<Body> {
       those->readers.put(turn, a.reads() != 0 || !usual);
       those->watched.put(turn, a.forwarded() != 0);
       those->writers.put(turn, committed && a.writes() != 0);
-      a.keep_lists();
     }
     if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
     if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
@@ -158,12 +156,6 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE bool is_due(std::uint32_t turn, std::uint32_t p) const {
     return turn < parts::position_set::turns || is_dirty(p);
   }
-  GPUTM_INLINE void list_writes(std::uint32_t p) const {
-    const parts::loop_log mine = log(p);
-    const std::uint32_t n = mine.write_count();
-    for (std::uint32_t i = 0; i < n; ++i) view_.list(mine.write_key(i), p, i);
-    view_.set_listed(p, n);
-  }
 
   /// All positions in a first pass, those that are due in a repair.
   template <pass Kind>
@@ -196,7 +188,10 @@ class deferred_update : window_thread<Body> {
       while (has_turn) has_turn = lanes.next(run_turn() && p < w_.size);
     }
     if (!repair && p < w_.size) f.executed -= static_cast<std::int32_t>(1 + (w_.size - 1 - p) / simt::grid_threads());
-    if (marker.several()) f.found.flags |= parts::loop_findings::several;
+    if (marker.several()) {
+      f.found.flags |= parts::loop_findings::several;
+      if (repair) f.found.flags |= parts::loop_findings::unlisted;  // nobody has listed these two
+    }
     if constexpr (Kind == pass::calm)
       if (w_.peeks() && marker.found_none()) f.found.flags |= parts::loop_findings::peeked;
     if constexpr (Kind == pass::calm) those->logs = f.logs != 0;
@@ -215,20 +210,26 @@ class deferred_update : window_thread<Body> {
       if (is_due(turn, p)) return true;
     return false;
   }
-  /// Lists what those positions write that do not run again.
-  GPUTM_INLINE void list_finished() const {
-    GPUTM_NO_UNROLL
-    for (std::uint32_t p = position(0); p < w_.size; p += simt::grid_threads())
-      if (!is_dirty(p)) list_writes(p);
+  /// Lists what those positions have written that write to elements with several writers: of all others marks tell
+  /// enough. Those that run again are among them. So lists are complete behind the next barrier, until a repair writes
+  /// elsewhere.
+  static GPUTM_NOINLINE void list_contested(parts::loop_log_space logs, parts::writer_table table, std::uint32_t size,
+                                            std::uint32_t lists) {
+    const parts::window_view view(logs, table, lists);
+    // relaxed: a repair may be under way, and whom it contests now it tells (unlisted)
+    table.for_each_contested<false>(size, table.contested_below<false>(size), [&view](std::uint32_t p) {
+      const parts::loop_log log = view.log(p);
+      for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) view.list(log.write_key(i), p, i);
+    });
   }
 
   /// What the threads of this warp have found, but for what `those` tells.
   GPUTM_INLINE parts::loop_findings execute_all(positions& those) {
     pass_result f;
-    if (w_.repair != 0) {
+    if (w_.repair != 0 || w_.only_lists()) {
       if constexpr (Options::repair) {
-        if (w_.list) list_finished();
-        if (any_is_due(those.due)) f = execute_apart<pass::repair>(*this, &those);
+        if (w_.lists_now()) list_contested(env_.logs, table_, w_.size, w_.which_lists());
+        if (!w_.only_lists() && any_is_due(those.due)) f = execute_apart<pass::repair>(*this, &those);
       }
     } else if (w_.wary != 0) {
       f = execute_apart<pass::wary>(*this, &those);
@@ -317,10 +318,10 @@ class deferred_update : window_thread<Body> {
   /// Apart, and nothing by reference: what a call takes the address of lies in memory for all of the loop around it.
   static GPUTM_NOINLINE bool read_holds(parts::window_view view, std::uint64_t key, std::uint32_t source,
                                         std::uint32_t p, std::uint32_t version) {
-    const std::uint32_t writer = view.writer_below(key, p);
-    if (writer != source) return false;
-    // it has not run again since `p` has read its log
-    return writer == parts::window_view::memory || view.log(writer).status(view.table().tag()).version <= version;
+    parts::position_status s;
+    if (source != parts::window_view::memory) s = view.log(source).status(view.table().tag());  // asked for beforehand
+    if (view.writer_below(key, p) != source) return false;
+    return s.version <= version;  // it has not run again since `p` has read its log
   }
   GPUTM_INLINE bool check(const marks_of& m) {
     const std::uint32_t p = m.position;
@@ -455,7 +456,7 @@ class deferred_update : window_thread<Body> {
       ++first;
     }
     const parts::loop_findings found = parts::known_in(*env_.state);
-    view_.set_lists(Options::repair && w_.wary && !found.has(parts::loop_findings::unlisted));
+    view_.know(w_.which_lists(), !found.has(parts::loop_findings::unmarked));
     if (w_.wary == 0) those.forget();
     const bool only_values = w_.repair != 0 && !found.has(parts::loop_findings::unmarked);
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
@@ -529,7 +530,7 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE bool run_pass(positions& those) {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
     const parts::loop_findings found = execute_all(those);
-    const auto end = [this] { plan_.end_pass(this->begins() && w_.repair == 0, Commit::is_local); };
+    const auto end = [this] { plan_.end_pass(this->begins() && w_.repair == 0, Commit::is_local, Options::repair); };
     if (plan_.is_whole(w_))
       barrier_.poll(after_pass, those.trouble || plan_.is_trouble(w_, found), needs_check(found), end);
     else
@@ -537,7 +538,7 @@ class deferred_update : window_thread<Body> {
     const std::uint32_t number = w_.number;
     look_behind_pass();
     if (w_.number != number) return false;
-    if (w_.foreseen ? !barrier_.has_noted(after_pass) : w_.decided) return true;
+    if (w_.foreseen ? !barrier_.has_noted(after_pass) : w_.decided || w_.only_lists()) return true;
     const check_result checked = check_all(those);
     const auto decide = [this] { plan_.decide_or_repair(Options::repair); };
     if (w_.foreseen)
@@ -560,7 +561,7 @@ class deferred_update : window_thread<Body> {
       view_ = {env_.logs, table_};
       bool same;
       do same = run_pass(those);
-      while (same && w_.repair != 0);
+      while (same && (w_.repair != 0 || w_.only_lists()));
       if (!same) continue;
       Commit()(env_, w_, table_, w_.decided ? nullptr : &those.writers, barrier_);
       if (w_.closing) break;  // nobody waits for these commits

@@ -190,46 +190,20 @@ class parallel_commit {
   }
 
  private:
-  /// This thread's positions below `end` that write elements with other writers, of the first turns of a set; loads
-  /// overlap.
-  static GPUTM_INLINE parts::position_set contested(const parts::writer_table& table, std::uint32_t end) {
-    parts::position_set found{};
-    GPUTM_NO_UNROLL
-    for (std::uint32_t turn = 0; turn < parts::position_set::turns; turn += wide) {
-      if (parts::position_set::position(turn) >= end) break;
-      bool is[wide];
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < wide; ++k) {
-        const std::uint32_t p = parts::position_set::position(turn + k);
-        is[k] = p < end && table.is_contested(p);
-      }
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < wide; ++k) found.put(turn + k, is[k]);
-    }
-    return found;
-  }
-  /// Calls use(position, log) for those and the contested ones of later turns. Each lane goes straight to its next one,
-  /// so that a warp takes as many steps as its busiest lane has positions, and not a step for each turn.
-  template <class Use>
-  static GPUTM_INLINE void for_each(const loop_environment& env, const parts::writer_table& table, std::uint32_t end,
-                                    const parts::position_set& those, const Use& use) {
-    GPUTM_NO_UNROLL
-    for (std::uint32_t turn = those.next(0), p; (p = parts::position_set::position(turn)) < end;
-         turn = those.next(turn + 1))
-      if (turn < parts::position_set::turns || table.is_contested(p)) use(p, parts::loop_log(env.logs, p));
-  }
   /// Drops the entries of elements that higher positions write as well.
   static GPUTM_INLINE void leave_to_last_writers(const loop_environment& env, const parts::loop_window& w,
                                                  const parts::writer_table& table, parts::grid_barrier& barrier) {
     const bool again = !w.all_commit;
-    const parts::position_set those = contested(table, w.commits);
+    const parts::position_set those = table.contested_below<true>(w.commits);
     if (again) {  // the last writer may be among those that do not commit
-      for_each(env, table, w.commits, those, [&table](std::uint32_t p, const parts::loop_log& log) {
+      table.for_each_contested<true>(w.commits, those, [&](std::uint32_t p) {
+        const parts::loop_log log(env.logs, p);
         for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
       });
       barrier.wait();
     }
-    for_each(env, table, w.commits, those, [&table, again](std::uint32_t p, const parts::loop_log& log) {
+    table.for_each_contested<true>(w.commits, those, [&, again](std::uint32_t p) {
+      const parts::loop_log log(env.logs, p);
       std::uint64_t key[wide];
       log.fetch_write_keys(0, key);
       const std::uint32_t count = log.write_count();
