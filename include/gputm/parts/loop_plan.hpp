@@ -117,14 +117,16 @@ class loop_plan {
     s_.too_long.forget();
     set(s_.dirty, 0);
   }
+  /// Whether few of a window's iterations have run more than once. It means nothing if positions have been given up.
+  static GPUTM_INLINE bool hardly_again(const report& r) {
+    const std::uint64_t again = r.ran - std::uint64_t{r.w.size};
+    return again * few_again < r.w.size;
+  }
   /// The size of the window after that of `r`.
   GPUTM_INLINE std::uint32_t next_size(const report& r) const {
     if (!limits_.adapt) return limits_.window;
     const std::uint32_t commits = r.w.commits;
-    // means nothing if positions have been given up, and then is not asked for
-    const std::uint64_t again = r.ran - std::uint64_t{r.w.size};
-    const bool hardly = again * few_again < r.w.size;
-    const unsigned growth = commits != r.w.size ? 4 : r.troubled == 0 ? 16 : r.w.cut ? 1 : hardly ? 4 : 2;
+    const unsigned growth = commits != r.w.size ? 4 : r.troubled == 0 ? 16 : r.w.cut ? 1 : hardly_again(r) ? 4 : 2;
     const std::uint32_t size = at_most(std::uint64_t{commits} * growth, limits_.window);
     return size < limits_.smallest ? limits_.smallest : size;
   }
@@ -163,8 +165,8 @@ class loop_plan {
     w.stretch = at_most(left, w.stretch);
     w.clear_table = w.tag + 3 > limits_.tags;
     w.tag = w.clear_table ? 1 : w.tag + 2;
-    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.cut = w.lists = w.from =
-        w.foreseen = 0;
+    w.commits = w.all_commit = w.several = w.repair = w.closing = w.plain = w.decided = w.again = w.cut = w.lists =
+        w.from = w.foreseen = 0;
     w.over = w.over || left == 0;
     w.offset &= ~loop_window::peeking;  // it says something of first windows only
     ++w.number;
@@ -203,6 +205,7 @@ class loop_plan {
     put(s_.now.closing, w.closing);
     put(s_.now.plain, w.plain);
     put(s_.now.decided, w.decided);
+    put(s_.now.again, w.again);
     put(s_.now.cut, w.cut);
     put(s_.now.repair, w.repair);
     put(s_.now.from, w.from);
@@ -290,13 +293,18 @@ class loop_plan {
   }
   /// Before a check: what earlier ones have found does not count. Without one: decide(), and perhaps go_on().
   GPUTM_INLINE void prepare_check(report& r, bool commits_are_local, bool may_repair) {
+    if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
     if (r.w.repair != 0) {
-      r.w.lists = r.w.which_lists();
       r.w.plain = 0;
+      if (is_sure(r)) {
+        repair_or_decide(r, may_repair);
+        (r.w.repair != 0 ? r.w.again : r.w.decided) = 1;
+        return;
+      }
       s_.violated.forget();
       set(s_.dirty, 0);
       if (r.found.has(loop_findings::unlisted)) {
-        list(r, loop_window::alone);
+        list(r, true);
         r.found.flags &= ~loop_findings::unlisted;
         simt::atomic(s_.found[1]).store(r.found.word(1), order::relaxed);  // nobody adds to it in a serial section
       }
@@ -311,17 +319,31 @@ class loop_plan {
     }
     if (r.w.repair != 0) return;
     count(s_.counters.checked, 1);
-    if (r.w.wary != 0 && may_repair) list(r, r.found.has(loop_findings::several) ? loop_window::alone : 0);
+    if (r.w.wary != 0 && may_repair) list(r, r.found.has(loop_findings::several));
   }
-  /// There are lists, new ones, of who writes what several do, behind a pass that is `how`; or, 0, there is nobody to
-  /// list.
-  GPUTM_INLINE void list(report& r, std::uint32_t how) { r.w.lists = (r.w.which_lists() + 1) | how; }
+  /// Whether nobody need look at what a repair has come to. Of those that have run again each has read what the last
+  /// lower writers leave, or has come too early for that, and has to run once more: those that it has read from did
+  /// not run again, or are right as well. Nobody had read from those that have run: no others in a first pass that
+  /// expected no violations, nor in repairs, where who needs the value of one that is to run again comes too early.
+  GPUTM_INLINE bool is_sure(const report& r) const {
+    constexpr std::uint32_t others =
+        loop_findings::unmarked | loop_findings::unlisted | loop_findings::last_seen | loop_findings::alone;
+    return r.w.wary > long_memory && !r.found.has(others);
+  }
+  /// There are new lists of who writes what several do, which the next pass makes, if there is anybody to list.
+  GPUTM_INLINE void list(report& r, bool any) {
+    ++r.w.lists;
+    if (!any) return;
+    r.w.lists |= loop_window::listing;
+    r.w.again = 1;
+  }
   /// The window's commits are done, or they are pending: then nothing happens if the next one cannot overlap them.
   GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
     loop_window w = r.w;
     w.pending = pending;
-    const bool trouble = r.troubled != 0 || w.commits != w.size;
-    w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
+    // where few run again, a first pass that does not expect it, and repairs that nobody looks at, take less time
+    const bool trouble = w.commits != w.size || (r.troubled != 0 && (w.cut != 0 || !hardly_again(r)));
+    w.wary = trouble ? long_memory : w.wary == 0 || w.wary > long_memory ? 0 : w.wary - 1;
     w.base += w.commits;
     w.stretch = next_stretch(r);
     w.size = next_size(r);
@@ -336,18 +358,41 @@ class loop_plan {
     const std::uint32_t again = r.dirty < left ? r.dirty : left;
     if (left != r.w.size) {
       r.w.cut = 1;
+      r.w.lists |= loop_window::doubtful;
       add_findings(s_, {.flags = loop_findings::unmarked});  // those that it gives up have marked what they write
     }
     r.w.size = left;
     if (becomes_wary) {
-      list(r, r.found.has(loop_findings::several) ? loop_window::listing : 0);
-      r.w.wary = long_memory;
+      list(r, r.found.has(loop_findings::several));
+      if (r.w.lists_now()) r.w.lists |= loop_window::before;
+      r.w.wary = long_memory + 1;  // is_sure() goes by it
     }
     r.w.from = r.violated;
-    put(s_.dirty_before, becomes_wary ? 2 * again : again);  // without lists a repair may come to nothing
+    put(s_.dirty_before, becomes_wary ? 2 * again : again);
+    s_.violated.forget();
+    set(s_.dirty, 0);
     put(s_.ran, std::uint64_t{r.ran} + again);
     ++r.w.repair;
     s_.ended.forget();
+  }
+
+  /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left: if it
+  /// did not, the window gives up its upper half, where violations are more frequent.
+  GPUTM_INLINE void repair_or_decide(report& r, bool may_repair) {
+    const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
+    if (dirty != 0) put(s_.troubled, r.troubled = 1);
+    const bool cut = dirty > r.dirty_before / 2;
+    std::uint32_t left = cut ? size / 2 : size;
+    if (r.too_long < left) left = r.too_long;
+    const bool may_cut = limits_.adapt && left >= limits_.smallest;
+    const bool useful =
+        lowest < left && (!cut || may_cut) && !r.found.has(loop_findings::alone) && r.failed == 0 && r.ended > lowest;
+    if (may_repair && useful && r.w.repair != limits_.repairs) {
+      repair(r, left);
+    } else {
+      r.w.repair = 0;
+      decide(r);
+    }
   }
 
  public:
@@ -356,14 +401,14 @@ class loop_plan {
 
   /// The window as the last serial section left it.
   static GPUTM_INLINE loop_window current(loop_state& s) {
-    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),    simt::plain_load(s.now.tag),
-            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch), simt::plain_load(s.now.commits),
-            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several), simt::plain_load(s.now.clear_table),
-            simt::plain_load(s.now.wary),       simt::plain_load(s.now.lists),   simt::plain_load(s.now.over),
-            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),   simt::plain_load(s.now.decided),
-            simt::plain_load(s.now.cut),        simt::plain_load(s.now.repair),  simt::plain_load(s.now.from),
-            simt::plain_load(s.now.pending),    simt::plain_load(s.now.offset),  simt::plain_load(s.now.mixed),
-            simt::plain_load(s.now.foreseen),   simt::plain_load(s.now.number)};
+    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),     simt::plain_load(s.now.tag),
+            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),  simt::plain_load(s.now.commits),
+            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several),  simt::plain_load(s.now.clear_table),
+            simt::plain_load(s.now.wary),       simt::plain_load(s.now.lists),    simt::plain_load(s.now.over),
+            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),    simt::plain_load(s.now.decided),
+            simt::plain_load(s.now.again),      simt::plain_load(s.now.cut),      simt::plain_load(s.now.repair),
+            simt::plain_load(s.now.from),       simt::plain_load(s.now.pending),  simt::plain_load(s.now.offset),
+            simt::plain_load(s.now.mixed),      simt::plain_load(s.now.foreseen), simt::plain_load(s.now.number)};
   }
 
   /// The first window, which all threads find out for themselves; the first serial section writes it down. The table
@@ -406,8 +451,9 @@ class loop_plan {
   /// decided, and the next one may begin already. `begins`: it was the first pass over the loop's first window.
   GPUTM_INLINE void end_pass(bool begins, bool commits_are_local, bool may_repair) {
     report r = look(begins);
-    if (r.w.only_lists()) {
-      r.w.lists = r.w.which_lists();
+    r.w.again = r.w.lists_before();
+    if (r.w.lists_now()) {
+      r.w.lists &= ~(loop_window::listing | loop_window::before);
       store(r.w);
       return;
     }
@@ -434,20 +480,7 @@ class loop_plan {
       count(s_.counters.executed, r.w.size);
       count(s_.counters.checked, 1);
     }
-    const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
-    if (dirty != 0) put(s_.troubled, r.troubled = 1);
-    const bool cut = dirty > r.dirty_before / 2;
-    std::uint32_t left = cut ? size / 2 : size;
-    if (r.too_long < left) left = r.too_long;
-    const bool may_cut = limits_.adapt && left >= limits_.smallest;
-    const bool useful =
-        lowest < left && (!cut || may_cut) && !r.found.has(loop_findings::alone) && r.failed == 0 && r.ended > lowest;
-    if (may_repair && useful && r.w.repair != limits_.repairs) {
-      repair(r, left);
-    } else {
-      r.w.repair = 0;
-      decide(r);
-    }
+    repair_or_decide(r, may_repair);
     store(r.w);
   }
   /// The window's commits are done.

@@ -52,30 +52,32 @@ struct loop_window {
   std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
   std::uint32_t several = 0;      ///< some element has several writers
   std::uint32_t clear_table = 0;  ///< before it begins
-  std::uint32_t wary = 0;         ///< windows for which violations are likely: single loads look for lower writers, and
-                                  ///< all writers of an element are listed
-  std::uint32_t lists = 0;        ///< of those who write to elements with several writers: 0 if there are none yet, else
-                                  ///< how often they have been made; beside it `listing`, `alone`
-  std::uint32_t over = 0;         ///< there is none
-  std::uint32_t closing = 0;      ///< no window follows its commits, once they are known
-  std::uint32_t plain = 0;        ///< all positions have run in a first pass without incident, whatever statuses say
-  std::uint32_t decided = 0;      ///< nothing needs a check: it is known already which positions commit
-  std::uint32_t cut = 0;          ///< it has given up positions
-  std::uint32_t repair = 0;       ///< which one is under way; 0: the first pass over all iterations
-  std::uint32_t from = 0;         ///< positions below are right, and run no more
-  std::uint32_t pending = 0;      ///< positions below are those of the window before, and still to be written back, by
-                                  ///< each warp before it begins with this one: the two overlap
+  std::uint32_t wary = 0;         ///< windows for which violations are likely: single loads look for lower writers
+  std::uint32_t lists = 0;     ///< of those who write to elements with several writers: 0 if there are none yet, else
+                               ///< how often they have been made; beside it `listing`, `before`, `doubtful`
+  std::uint32_t over = 0;      ///< there is none
+  std::uint32_t closing = 0;   ///< no window follows its commits, once they are known
+  std::uint32_t plain = 0;     ///< all positions have run in a first pass without incident, whatever statuses say
+  std::uint32_t decided = 0;   ///< nothing needs a check: it is known already which positions commit
+  std::uint32_t again = 0;     ///< nobody looks at what the pass has come to, since another one follows at once
+  std::uint32_t cut = 0;       ///< it has given up positions
+  std::uint32_t repair = 0;    ///< which one is under way; 0: the first pass over all iterations
+  std::uint32_t from = 0;      ///< positions below are right, and run no more
+  std::uint32_t pending = 0;   ///< positions below are those of the window before, and still to be written back, by
+                               ///< each warp before it begins with this one: the two overlap
   std::uint32_t offset = 0;    ///< of element_ranges; beside it `moved` if the loop before had another one, `peeking`
   std::uint32_t mixed = 0;     ///< ranges that loops are known to store to, and of which this one has logged reads
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
 
-  static constexpr std::uint32_t listing = 1u << 31, alone = 1u << 30;
-  /// Whether lists are made in the pass that is under way; whether that is all that is done in it; and which ones there
-  /// are then.
-  GPUTM_INLINE bool lists_now() const { return (lists & (listing | alone)) != 0; }
-  GPUTM_INLINE bool only_lists() const { return (lists & alone) != 0; }
-  GPUTM_INLINE std::uint32_t which_lists() const { return lists & ~(listing | alone); }
+  static constexpr std::uint32_t listing = 1u << 31, before = 1u << 30, doubtful = 1u << 29;
+  /// Whether the pass makes lists, and does nothing else; whether it does so before the repair that has been decided
+  /// on, or else before a check; and which ones there are then.
+  GPUTM_INLINE bool lists_now() const { return (lists & listing) != 0; }
+  GPUTM_INLINE bool lists_before() const { return (lists & before) != 0; }
+  GPUTM_INLINE std::uint32_t which_lists() const { return lists & ~(listing | before | doubtful); }
+  /// Whether all that have marked an element write it (loop_findings::unmarked).
+  GPUTM_INLINE bool marks_hold() const { return (lists & doubtful) == 0; }
 
   static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30;
   GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking); }

@@ -43,7 +43,7 @@ class window_view {
 
   /// Whether every write of a position to an element with several writers has a node in its element's list.
   GPUTM_INLINE bool has_lists() const { return lists_ != 0; }
-  /// Whether all that have marked an element write it: if not, the last writer of its mark may not.
+  /// Whether the last writer of an element's mark writes it (loop_window::marks_hold).
   GPUTM_INLINE bool marks_hold() const { return marks_; }
   /// From now on: which lists there are, 0 if none; and whether marks hold.
   GPUTM_INLINE void know(std::uint32_t lists, bool marks) {

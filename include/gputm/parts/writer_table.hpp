@@ -93,15 +93,14 @@ class writer_table : tagged_table<writer_entry> {
     return h ? node_of(simt::atomic(*h).load(order::relaxed), lists) : no_node;
   }
   /// Whether an element that the position has marked may have other writers: true if one has. Perhaps also if none has:
-  /// the other's write may have come to nothing, or the word be left of a window before tags began anew. `Settled`:
-  /// nobody is marking; else it is a guess.
-  template <bool Settled>
-  GPUTM_INLINE bool is_contested(std::uint32_t p) const {
-    std::uint32_t& word = space_->contested[p];
-    return (Settled ? simt::plain_load(word) : simt::atomic(word).load(order::relaxed)) == tag_;
+  /// the other's write may have come to nothing, or the word be left of a window before tags began anew. Nobody may be
+  /// marking.
+  GPUTM_INLINE bool is_contested(std::uint32_t p) const { return simt::plain_load(space_->contested[p]) == tag_; }
+  /// The same while others mark, as far as is known.
+  GPUTM_INLINE bool is_contested_yet(std::uint32_t p) const {
+    return simt::atomic(space_->contested[p]).load(order::relaxed) == tag_;
   }
   /// This thread's positions below `end` that are, of the first turns of a set; the loads overlap.
-  template <bool Settled>
   GPUTM_INLINE position_set contested_below(std::uint32_t end) const {
     constexpr std::uint32_t wide = 8;
     position_set found{};
@@ -112,7 +111,7 @@ class writer_table : tagged_table<writer_entry> {
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) {
         const std::uint32_t p = position_set::position(turn + k);
-        is[k] = p < end && is_contested<Settled>(p);
+        is[k] = p < end && is_contested(p);
       }
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) found.put(turn + k, is[k]);
@@ -121,11 +120,11 @@ class writer_table : tagged_table<writer_entry> {
   }
   /// Calls use(position) for those and the contested ones of later turns. Each lane goes straight to its next one, so
   /// that a warp takes as many steps as its busiest lane has positions, and not a step for each turn.
-  template <bool Settled, class Use>
+  template <class Use>
   GPUTM_INLINE void for_each_contested(std::uint32_t end, const position_set& those, const Use& use) const {
     GPUTM_NO_UNROLL
     for (std::uint32_t turn = those.next(0), p; (p = position_set::position(turn)) < end; turn = those.next(turn + 1))
-      if (turn < position_set::turns || is_contested<Settled>(p)) use(p);
+      if (turn < position_set::turns || is_contested(p)) use(p);
   }
   /// Counts last writers anew, under the window's second tag: for when some of those marked do not commit.
   GPUTM_INLINE void mark_again(std::uint64_t key, std::uint32_t p) const {

@@ -211,9 +211,10 @@ class deferred_access {
   /// that this one is one of them, the one that marks second finds out (writer_marker::several).
   GPUTM_INLINE void change() {
     trouble_ |= has_changed;
-    if (view_.table().template is_contested<false>(position_)) trouble_ |= has_strayed;
+    if (view_.table().is_contested_yet(position_)) trouble_ |= has_strayed;
   }
-  /// Who, as far as can be seen now, writes the element last below this position.
+  /// Who, as far as can be seen now, writes the element last below this position. Exact in a repair, unless one that
+  /// runs just now writes elsewhere than before.
   GPUTM_INLINE std::uint32_t guess_source(std::uint64_t key) const {
     if constexpr (!repair) return view_.marked_below(key, position_);
     const parts::writer_table::writers marked = view_.table().writers_of(key);
@@ -221,8 +222,7 @@ class deferred_access {
     // one that runs just now may write it again
     const auto counts = [this, key](std::uint32_t q) { return !readable(q) || view_.writes(q, key); };
     if (marked.last < position_ && (view_.marks_hold() || counts(marked.last))) return marked.last;
-    // where there are no lists: there may be others in between, or this iteration writes it as well
-    return view_.has_lists() ? view_.listed_below(key, position_, counts) : marked.first;
+    return view_.listed_below(key, position_, counts);
   }
   /// The deferred write of position `source`.
   template <class T>

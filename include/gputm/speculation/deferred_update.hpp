@@ -49,7 +49,8 @@ class deferred_update : window_thread<Body> {
   /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
   /// registers for it, and do not initialise it; they touch nothing of it but `trouble` and `logs`, and load no more.
   struct positions {
-    parts::position_set due;      ///< in violation as of the last check: they run again
+    parts::position_set due;      ///< run again in this repair
+    parts::position_set left;     ///< in violation as far as is known: run again in the next one
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
     parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
     parts::position_set writers;  ///< have something to write back
@@ -60,13 +61,14 @@ class deferred_update : window_thread<Body> {
     GPUTM_INLINE void forget() {
       writers = parts::position_set::all();
       readers = logs ? writers : parts::position_set{};
-      watched = due = {};
+      watched = due = left = {};
     }
   };
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
     parts::loop_findings found;
     std::int32_t executed = 0;  ///< runs of bodies; in a first pass, beyond those of all positions
+    std::uint32_t failed = 0;   ///< of a repair
     std::uint64_t forwarded = 0;
     std::uint32_t logs = 0;  ///< as positions::logs; a word: it lives in a register
   };
@@ -96,6 +98,8 @@ class deferred_update : window_thread<Body> {
     bool unmarked = false;
     if constexpr (repair) {
       unmarked = a.differs(committed);
+      f.failed += how == attempt_end::failed;
+      those->left.put(turn_of(p), how == attempt_end::failed);
     }
     const bool usual = committed && !it.last() && !a.crowded();
     if constexpr (calm) {
@@ -211,25 +215,37 @@ class deferred_update : window_thread<Body> {
     return false;
   }
   /// Lists what those positions have written that write to elements with several writers: of all others marks tell
-  /// enough. Those that run again are among them. So lists are complete behind the next barrier, until a repair writes
-  /// elsewhere.
+  /// enough. Lists are complete behind the next barrier, until a repair writes elsewhere.
   static GPUTM_NOINLINE void list_contested(parts::loop_log_space logs, parts::writer_table table, std::uint32_t size,
                                             std::uint32_t lists) {
     const parts::window_view view(logs, table, lists);
-    // relaxed: a repair may be under way, and whom it contests now it tells (unlisted)
-    table.for_each_contested<false>(size, table.contested_below<false>(size), [&view](std::uint32_t p) {
+    table.for_each_contested(size, table.contested_below(size), [&view](std::uint32_t p) {
       const parts::loop_log log = view.log(p);
       for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) view.list(log.write_key(i), p, i);
     });
   }
 
+  /// What tells who writes an element, as of the pass before this one.
+  GPUTM_INLINE void know_writers() { view_.know(w_.which_lists(), w_.marks_hold()); }
+  GPUTM_INLINE void repair(positions& those, pass_result& f) {
+    those.due = those.left;
+    those.left = {};
+    if (!any_is_due(those.due)) return;
+    know_writers();
+    f = execute_apart<pass::repair>(*this, &those);
+    // relaxed: read behind the phase
+    if (f.failed != 0) simt::atomic(env_.state->dirty).fetch_add(f.failed, order::relaxed);
+  }
+
   /// What the threads of this warp have found, but for what `those` tells.
   GPUTM_INLINE parts::loop_findings execute_all(positions& those) {
     pass_result f;
-    if (w_.repair != 0 || w_.only_lists()) {
+    if (w_.repair != 0 || w_.lists_now()) {
       if constexpr (Options::repair) {
-        if (w_.lists_now()) list_contested(env_.logs, table_, w_.size, w_.which_lists());
-        if (!w_.only_lists() && any_is_due(those.due)) f = execute_apart<pass::repair>(*this, &those);
+        if (w_.lists_now())
+          list_contested(env_.logs, table_, w_.size, w_.which_lists());
+        else
+          repair(those, f);
       }
     } else if (w_.wary != 0) {
       f = execute_apart<pass::wary>(*this, &those);
@@ -287,6 +303,7 @@ class deferred_update : window_thread<Body> {
     GPUTM_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
       unwritten = unwritten && (k >= m.count || table_.first_of(m.word[k]) >= m.position);
+    if (!unwritten && m.memory && view_.marks_hold()) return false;
     const std::uint32_t from = unwritten ? at_once : 0;
     return from >= m.count || reads_hold(m.position, from, m.count, m.status);
   }
@@ -455,12 +472,11 @@ class deferred_update : window_thread<Body> {
     } else if (position(first) < w_.from) {
       ++first;
     }
-    const parts::loop_findings found = parts::known_in(*env_.state);
-    view_.know(w_.which_lists(), !found.has(parts::loop_findings::unmarked));
+    know_writers();
     if (w_.wary == 0) those.forget();
-    const bool only_values = w_.repair != 0 && !found.has(parts::loop_findings::unmarked);
+    const bool only_values = w_.repair != 0 && view_.marks_hold();
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
-    those.due = {};
+    those.left = {};
     std::uint32_t dirty = 0, then = look.next(first);
     if (position(then) >= w_.size) return {false, touched};
     marks_of now = fetch_marks(fetch_reads(position(then)));
@@ -476,7 +492,7 @@ class deferred_update : window_thread<Body> {
       if (w_.repair != 0 ? mine.status.version == w_.repair : mine.status.last) keep(those, mine);
       if (!check(mine)) continue;
       ++dirty;
-      those.due.put(turn_of(mine.position), true);
+      those.left.put(turn_of(mine.position), true);
     }
     if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
     return {dirty != 0, touched};
@@ -538,7 +554,7 @@ class deferred_update : window_thread<Body> {
     const std::uint32_t number = w_.number;
     look_behind_pass();
     if (w_.number != number) return false;
-    if (w_.foreseen ? !barrier_.has_noted(after_pass) : w_.decided || w_.only_lists()) return true;
+    if (w_.foreseen ? !barrier_.has_noted(after_pass) : (w_.decided | w_.again) != 0) return true;
     const check_result checked = check_all(those);
     const auto decide = [this] { plan_.decide_or_repair(Options::repair); };
     if (w_.foreseen)
@@ -561,7 +577,7 @@ class deferred_update : window_thread<Body> {
       view_ = {env_.logs, table_};
       bool same;
       do same = run_pass(those);
-      while (same && (w_.repair != 0 || w_.only_lists()));
+      while (same && (w_.repair | w_.again) != 0);
       if (!same) continue;
       Commit()(env_, w_, table_, w_.decided ? nullptr : &those.writers, barrier_);
       if (w_.closing) break;  // nobody waits for these commits

@@ -194,15 +194,15 @@ class parallel_commit {
   static GPUTM_INLINE void leave_to_last_writers(const loop_environment& env, const parts::loop_window& w,
                                                  const parts::writer_table& table, parts::grid_barrier& barrier) {
     const bool again = !w.all_commit;
-    const parts::position_set those = table.contested_below<true>(w.commits);
+    const parts::position_set those = table.contested_below(w.commits);
     if (again) {  // the last writer may be among those that do not commit
-      table.for_each_contested<true>(w.commits, those, [&](std::uint32_t p) {
+      table.for_each_contested(w.commits, those, [&](std::uint32_t p) {
         const parts::loop_log log(env.logs, p);
         for (std::uint32_t i = 0, n = log.write_count(); i < n; ++i) table.mark_again(log.write_key(i), p);
       });
       barrier.wait();
     }
-    table.for_each_contested<true>(w.commits, those, [&, again](std::uint32_t p) {
+    table.for_each_contested(w.commits, those, [&, again](std::uint32_t p) {
       const parts::loop_log log(env.logs, p);
       std::uint64_t key[wide];
       log.fetch_write_keys(0, key);
