@@ -291,24 +291,10 @@ class loop_plan {
         r.w.closing == 0 && !r.found.has(loop_findings::several) && r.w.commits == r.w.size && limits_.overlap;
     return can && r.past.no_overlap == 0 && r.found.read_logged == 0;
   }
-  /// Before a check: what earlier ones have found does not count. Without one: decide(), and perhaps go_on().
+  /// Behind a first pass without a check: decide(), and perhaps go_on().
   GPUTM_INLINE void prepare_check(report& r, bool commits_are_local, bool may_repair) {
     if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
-    if (r.w.repair != 0) {
-      r.w.plain = 0;
-      if (is_sure(r)) {
-        repair_or_decide(r, may_repair);
-        (r.w.repair != 0 ? r.w.again : r.w.decided) = 1;
-        return;
-      }
-      s_.violated.forget();
-      set(s_.dirty, 0);
-      if (r.found.has(loop_findings::unlisted)) {
-        list(r, true);
-        r.found.flags &= ~loop_findings::unlisted;
-        simt::atomic(s_.found[1]).store(r.found.word(1), order::relaxed);  // nobody adds to it in a serial section
-      }
-    } else if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
+    if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
       r.w.plain = 1;
       if ((r.found.stored & r.found.read_logged) == 0) {
         r.w.decided = 1;
@@ -317,9 +303,24 @@ class loop_plan {
         return;
       }
     }
-    if (r.w.repair != 0) return;
     count(s_.counters.checked, 1);
     if (r.w.wary != 0 && may_repair) list(r, r.found.has(loop_findings::several));
+  }
+  /// Behind a repair: repair_or_decide(), or a check, for which what earlier ones have found does not count.
+  GPUTM_INLINE void look_at_repair(report& r, bool may_repair) {
+    r.w.plain = 0;
+    if (is_sure(r)) {
+      repair_or_decide(r, may_repair);
+      (r.w.repair != 0 ? r.w.again : r.w.decided) = 1;
+      return;
+    }
+    if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
+    s_.violated.forget();
+    set(s_.dirty, 0);
+    if (!r.found.has(loop_findings::unlisted)) return;
+    list(r, true);
+    r.found.flags &= ~loop_findings::unlisted;
+    simt::atomic(s_.found[1]).store(r.found.word(1), order::relaxed);  // nobody adds to it in a serial section
   }
   /// Whether nobody need look at what a repair has come to. Of those that have run again each has read what the last
   /// lower writers leave, or has come too early for that, and has to run once more: those that it has read from did
@@ -447,21 +448,27 @@ class loop_plan {
     count(s_.counters.executed, w.size);
     simt::progress();
   }
-  /// All iterations of a pass have been executed. The window begins anew, or is checked, or needs no check: then it is
-  /// decided, and the next one may begin already. `begins`: it was the first pass over the loop's first window.
+  /// All iterations of a first pass have been executed. The window begins anew, or is checked, or needs no check: then
+  /// it is decided, and the next one may begin already. `begins`: it was the loop's first window.
   GPUTM_INLINE void end_pass(bool begins, bool commits_are_local, bool may_repair) {
     report r = look(begins);
-    r.w.again = r.w.lists_before();
-    if (r.w.lists_now()) {
-      r.w.lists &= ~(loop_window::listing | loop_window::before);
-      store(r.w);
-      return;
-    }
-    if (r.w.repair == 0) count(s_.counters.executed, r.w.size);  // a thread that has run fewer says so
+    count(s_.counters.executed, r.w.size);  // a thread that has run fewer says so
     if (must_repeat(r))
       repeat(r);
     else
       prepare_check(r, commits_are_local, may_repair);
+    store(r.w);
+  }
+  /// The same behind a pass that has repaired, or made lists.
+  GPUTM_INLINE void end_repair(bool may_repair) {
+    report r = look();
+    r.w.again = r.w.lists_before();
+    if (r.w.lists_now())
+      r.w.lists &= ~(loop_window::listing | loop_window::before);
+    else if (must_repeat(r))
+      repeat(r);
+    else
+      look_at_repair(r, may_repair);
     store(r.w);
   }
   /// The same where nothing is ever checked.

@@ -240,7 +240,7 @@ class deferred_update : window_thread<Body> {
   /// What the threads of this warp have found, but for what `those` tells.
   GPUTM_INLINE parts::loop_findings execute_all(positions& those) {
     pass_result f;
-    if (w_.repair != 0 || w_.lists_now()) {
+    if (!w_.is_first_pass()) {
       if constexpr (Options::repair) {
         if (w_.lists_now())
           list_contested(env_.logs, table_, w_.size, w_.which_lists());
@@ -504,6 +504,8 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE bool needs_check(const parts::loop_findings& mine) const {
     return w_.peeks() ? mine.has(parts::loop_findings::peeked) : mine.read_logged != 0;
   }
+  /// Apart, since it would lie between instructions that all loops come to.
+  static GPUTM_NOINLINE void end_repair(parts::loop_plan plan) { plan.end_repair(Options::repair); }
   /// What this warp has executed of the window before, if nobody has written that back yet.
   GPUTM_INLINE void write_back_pending() const {
     if (w_.pending == 0) return;
@@ -546,11 +548,11 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE bool run_pass(positions& those) {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
     const parts::loop_findings found = execute_all(those);
-    const auto end = [this] { plan_.end_pass(this->begins() && w_.repair == 0, Commit::is_local, Options::repair); };
+    const auto end = [this] { plan_.end_pass(this->begins(), Commit::is_local, Options::repair); };
     if (plan_.is_whole(w_))
       barrier_.poll(after_pass, those.trouble || plan_.is_trouble(w_, found), needs_check(found), end);
     else
-      barrier_.wait(end);
+      barrier_.wait([this, &end] { w_.is_first_pass() ? end() : end_repair(plan_); });
     const std::uint32_t number = w_.number;
     look_behind_pass();
     if (w_.number != number) return false;
