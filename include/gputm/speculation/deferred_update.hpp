@@ -356,9 +356,10 @@ class deferred_update : window_thread<Body> {
   }
   /// What a calm check has seen.
   struct calm_marks {
-    std::uint32_t from = 0;    ///< the first position of this thread that may be in violation, or one too high
-    std::uint32_t newest = 0;  ///< of the marks that it has looked at, or their bits; 0: no element has one
-    std::uint32_t reads = 0;   ///< in the longest log
+    std::uint32_t from = 0;             ///< the first position of this thread that may be in violation, or one too high
+    parts::position_set violated = {};  ///< those of the first turns below it that are
+    std::uint32_t newest = 0;           ///< of the marks that it has looked at, or their bits; 0: no element has one
+    std::uint32_t reads = 0;            ///< in the longest log
   };
   /// The check of a position that has run once, as all of its window, and has read memory only: a comparison of marks
   /// for each read. Apart: beside it the other check would have fewer registers.
@@ -381,14 +382,16 @@ class deferred_update : window_thread<Body> {
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
     }
-    return {table.is_below(newest, p) ? p : p + simt::grid_threads(), newest, count};
+    return {table.is_below(newest, p) ? p : p + simt::grid_threads(), {}, newest, count};
   }
   /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
-  /// then at the next one, so that few latencies follow one another. From `p` on.
+  /// then at the next one, so that few latencies follow one another. From `p`, its first one, on. If marks hold, a
+  /// lower writer of what has been read from memory is a violation for certain.
   static constexpr std::uint32_t turns_at_once = 8;
   static GPUTM_NOINLINE calm_marks check_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
-                                                std::uint32_t size) {
+                                                std::uint32_t size, bool marks_hold) {
     calm_marks seen;
+    std::uint32_t turn = 0;
     const std::uint32_t threads = simt::grid_threads();
     parts::writer_table::latest_marks marks(table);
     GPUTM_NO_UNROLL
@@ -426,9 +429,15 @@ class deferred_update : window_thread<Body> {
       GPUTM_UNROLL
       for (unsigned k = 0; k < turns_at_once; ++k) {
         seen.newest |= newest[k];
-        if (table.is_below(newest[k], p + k * threads)) return {p + k * threads, newest[k], most};
+        if (!table.is_below(newest[k], p + k * threads)) continue;
+        if (!marks_hold || turn + k >= parts::position_set::turns) {
+          seen.from = p + k * threads;
+          return seen;
+        }
+        seen.violated.put(turn + k, true);
       }
       seen.reads = seen.reads < most ? most : seen.reads;
+      turn += turns_at_once;
     }
     seen.from = p;
     return seen;
@@ -444,6 +453,17 @@ class deferred_update : window_thread<Body> {
     those.watched.put(turn, !mine.memory || mine.count > at_once || mine.status.last);
     those.writers.put(turn, log(mine.position).write_count() != 0);
   }
+  GPUTM_INLINE std::uint32_t violate_all(const parts::position_set& turns, positions& those) {
+    std::uint32_t n = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t turn = turns.next(0); turn < parts::position_set::turns; turn = turns.next(turn + 1), ++n) {
+      const std::uint32_t p = position(turn);
+      log(p).set_status({w_.tag, 0, true});
+      this->violate(p, violation::raw);
+      those.left.put(turn, true);
+    }
+    return n;
+  }
   struct check_result {
     bool dirty;    ///< some are in violation
     bool touched;  ///< the next loop should not peek: some have read an element that has a mark, of whatever window, or
@@ -453,19 +473,23 @@ class deferred_update : window_thread<Body> {
   /// again, or have read from others.
   GPUTM_INLINE check_result check_all(positions& those) {
     std::uint32_t first = first_turn();
+    parts::position_set known{};  // to be in violation, below those
     bool touched = true;
     if (w_.plain && !w_.wary && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
       calm_marks seen{w_.size + simt::grid_threads()};
       if (those.logs && p < w_.size) {
         const bool several = w_.size > simt::grid_threads();
-        seen = several ? check_calmly(env_.logs, table_, p, w_.size) : look_calmly(env_.logs, table_, p);
+        seen = several ? check_calmly(env_.logs, table_, p, w_.size, repairs() && w_.marks_hold())
+                       : look_calmly(env_.logs, table_, p);
         touched = seen.newest != 0 || seen.reads > (several ? few_reads_of_several : few_reads);
       } else {
         touched = false;
       }
       first = turn_of(seen.from);
-      if (position(first) >= w_.size) {  // mostly, and then without waiting for what follows
+      known = seen.violated;
+      // mostly, and then without waiting for what follows
+      if (position(first) >= w_.size && known.next(0) == parts::position_set::turns) {
         those.forget();
         return {false, touched};
       }
@@ -477,8 +501,7 @@ class deferred_update : window_thread<Body> {
     const bool only_values = w_.repair != 0 && view_.marks_hold();
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
     those.left = {};
-    std::uint32_t dirty = 0, then = look.next(first);
-    if (position(then) >= w_.size) return {false, touched};
+    std::uint32_t dirty = violate_all(known, those), then = look.next(first);
     marks_of now = fetch_marks(fetch_reads(position(then)));
     then = look.next(then + 1);
     reads_of next = fetch_reads(position(then));
