@@ -99,7 +99,6 @@ class deferred_update : window_thread<Body> {
     if constexpr (repair) {
       unmarked = a.differs(committed);
       f.failed += how == attempt_end::failed;
-      those->left.put(turn_of(p), how == attempt_end::failed);
     }
     const bool usual = committed && !it.last() && !a.crowded();
     if constexpr (calm) {
@@ -161,6 +160,47 @@ class deferred_update : window_thread<Body> {
     return turn < parts::position_set::turns || is_dirty(p);
   }
 
+  /// Whether the lanes of a warp share what is due in a repair: if some may have more of it than others, and sets are
+  /// exact.
+  GPUTM_INLINE bool share_repairs() const {
+    const std::uint32_t threads = simt::grid_threads();
+    return simt::is_full_warp() && w_.size > threads && w_.size <= parts::position_set::turns * threads;
+  }
+  /// The positions due of a warp, one for each lane at a time, whoever has them: if each lane ran its own, all would
+  /// wait for the warps with a lane that has several.
+  GPUTM_INLINE void execute_shared(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
+                                   positions* those) {
+    const std::uint32_t lane = simt::lane(), lanes = simt::warp_width(), first = simt::grid_thread_rank() - lane;
+    std::uint32_t turn = those->due.next(first_turn());  // the next one of this lane's
+    GPUTM_NO_UNROLL
+    for (;;) {
+      std::uint32_t owner = 0, its_turn = 0, dealt = 0;
+      GPUTM_NO_UNROLL
+      while (dealt < lanes) {
+        simt::mask_t having = simt::ballot(simt::full_mask, position(turn) < w_.size);
+        if (having == 0) break;
+        GPUTM_NO_UNROLL
+        for (; having != 0 && dealt < lanes; having &= having - 1, ++dealt) {
+          const std::uint32_t who = simt::lowest(having), its = simt::shfl(simt::full_mask, turn, who);
+          if (lane == dealt) {
+            owner = who;
+            its_turn = its;
+          }
+          if (lane == who) turn = those->due.next(turn + 1);
+        }
+      }
+      if (dealt == 0) return;
+      const std::uint32_t before = f.failed;
+      if (lane < dealt)
+        execute<pass::repair>(first + owner + its_turn * simt::grid_threads(), marker, f, trouble, those);
+      GPUTM_NO_UNROLL
+      for (simt::mask_t m = simt::ballot(simt::full_mask, f.failed != before); m != 0; m &= m - 1) {
+        const std::uint32_t which = simt::lowest(m), who = simt::shfl(simt::full_mask, owner, which);
+        const std::uint32_t its = simt::shfl(simt::full_mask, its_turn, which);
+        if (lane == who) those->left.put(its, true);
+      }
+    }
+  }
   /// All positions in a first pass, those that are due in a repair.
   template <pass Kind>
   GPUTM_INLINE pass_result execute_positions(positions* those) {
@@ -182,9 +222,17 @@ class deferred_update : window_thread<Body> {
       p = repair ? position(turn) : p + simt::grid_threads();
       return goes_on;
     };
-    if constexpr (repair) {  // each lane goes straight to its next position
-      GPUTM_NO_UNROLL
-      while (p < w_.size) run_turn();
+    if constexpr (repair) {
+      if (share_repairs()) {
+        execute_shared(marker, f, trouble, those);
+      } else {  // each lane goes straight to its next position
+        GPUTM_NO_UNROLL
+        while (p < w_.size) {
+          const std::uint32_t its = turn, before = f.failed;
+          run_turn();
+          those->left.put(its, f.failed != before);
+        }
+      }
     } else {
       bool has_turn = p < w_.size;
       simt::in_step lanes(has_turn);
@@ -230,7 +278,8 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE void repair(positions& those, pass_result& f) {
     those.due = those.left;
     those.left = {};
-    if (!any_is_due(those.due)) return;
+    const bool due = any_is_due(those.due);
+    if (!(share_repairs() ? simt::any(simt::full_mask, due) : due)) return;
     know_writers();
     f = execute_apart<pass::repair>(*this, &those);
     // relaxed: read behind the phase
