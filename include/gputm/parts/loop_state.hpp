@@ -74,9 +74,10 @@ struct loop_window {
   /// Whether the pass makes lists, and does nothing else; whether it does so before the repair that has been decided
   /// on, or else before a check; and which ones there are then.
   GPUTM_INLINE bool lists_now() const { return (lists & listing) != 0; }
-  GPUTM_INLINE bool is_first_pass() const { return repair == 0 && !lists_now(); }
   GPUTM_INLINE bool lists_before() const { return (lists & before) != 0; }
   GPUTM_INLINE std::uint32_t which_lists() const { return lists & ~(listing | before | doubtful); }
+  /// Whether all iterations run in it.
+  GPUTM_INLINE bool is_first_pass() const { return repair == 0 && !lists_now(); }
   /// Whether all that have marked an element write it (loop_findings::unmarked).
   GPUTM_INLINE bool marks_hold() const { return (lists & doubtful) == 0; }
 

@@ -34,7 +34,7 @@ class deferred_access {
   const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
   std::uint64_t known_key_;    // the element of the next one of them
   std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
-  static constexpr std::uint32_t late = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
+  static constexpr std::uint32_t early = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
   static constexpr std::uint32_t has_changed = 32;
 
  public:
@@ -81,7 +81,7 @@ class deferred_access {
     std::uint32_t source = eager ? guess_source(key) : parts::window_view::memory;
     if (source != parts::window_view::memory && !fetch(key, source, out)) {
       if (repair || !Options::forwarding) {
-        trouble_ |= late;
+        trouble_ |= early;
         return false;  // it runs again
       }
       source = parts::window_view::memory;  // it will be found out; but what it writes is marked and listed
@@ -166,10 +166,10 @@ class deferred_access {
   GPUTM_INLINE const parts::loop_findings& found() const { return found_; }
   /// Whether it has written something else than in an earlier run, and so lists may not be complete.
   GPUTM_INLINE bool strayed() const { return has(has_strayed); }
-  /// How many writes the log has in the end. In a repair, one that came too late for what it reads leaves those of the
+  /// How many writes the log has in the end. In a repair, one that came too early for what it reads leaves those of the
   /// run before it: it runs again, and most likely writes to the same elements.
   GPUTM_INLINE std::uint32_t writes_left(bool committed) const {
-    return committed ? writes_.size() : repair && has(late) ? known_ : 0;
+    return committed ? writes_.size() : repair && has(early) ? known_ : 0;
   }
   /// Of a repair: whether the elements that it writes are not those of the run before it.
   GPUTM_INLINE bool differs(bool committed) const { return has(has_changed) || writes_left(committed) != known_; }
@@ -177,7 +177,7 @@ class deferred_access {
   GPUTM_INLINE bool crowded() const { return has(is_crowded); }
   /// Why an attempt failed that is not the body's fault for certain.
   GPUTM_INLINE violation why() const {
-    if (has(late)) return violation::raw;
+    if (has(early)) return violation::raw;
     if (crowded()) return violation::crowded;
     return overflow() != parts::overflow_kind::none ? violation::capacity : violation::body;
   }

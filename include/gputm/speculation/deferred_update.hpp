@@ -6,7 +6,8 @@
 //             where no lower one writes; nothing to do if no logged read is of a range (element_ranges) that was
 //             stored to, or if reads have looked for marks and need no more (needs_check). Reads without a log are of
 //             ranges that nobody has stored to: else the window begins anew
-//   repair    run those in violation again, which now see the others' deferred writes; check again
+//   repair    run those in violation again, which now see the others' deferred writes; check again, unless that can
+//             find nothing (loop_plan::is_sure)
 //   commit    the iterations below the lowest violation write back
 //
 // Why the result is the sequential loop's: take the iterations below the lowest violation, in order. Each one read
@@ -17,10 +18,13 @@
 //
 // A repair looks at few positions only: those in violation run again, and as long as each writes to the elements that
 // it wrote to before, only they and those that have read from others can be wrong afterwards; nor do marks of last
-// writers change. Else (unmarked: one has written elsewhere, or failed after a write, lists have been begun, or the
-// window has given up positions) all reads of the window are checked each time, and last writers are counted again. One
-// that came too late for what it reads counts as a writer of what it wrote before, until it has run again. If it has no
-// nodes in lists yet, others may pass it over; once it has written, that has counted as a difference.
+// writers change. Else (unmarked: one has written elsewhere, or failed after a write, or the window has given up
+// positions) all reads of the window are checked each time, and last writers are counted again. One that came too early
+// for what it reads counts as a writer of what it wrote before, until it has run again.
+//
+// Marks tell who writes an element last below a position, where it has one writer, or all are below. Else lists tell,
+// of those positions that share elements: a pass makes them before a window's first repair, or before its first check
+// if it expected violations; and anew if a repair writes what it did not before, and shares that.
 //
 // After a window that needed no check, all of which commits, and no element of which has several writers, the next one
 // overlaps these commits: each warp writes back what it has executed, and goes on without a barrier. Meanwhile memory
