@@ -6,6 +6,14 @@
 
 namespace gputm::conformance {
 
+/// Stores to one element if another one is 1, else elsewhere.
+template <class It, class Element>
+GPUTM_FN outcome store_if_one(It& it, Element that, Element then, Element otherwise, std::uint32_t value) {
+  GPUTM_TRY(const std::uint32_t x, it.load(that));
+  GPUTM_TRY(it.store(x == 1 ? then : otherwise, value));
+  return gputm::commit;
+}
+
 /// Groups of four. On old data the second writes what nobody else does; when it runs again, what the fourth has written
 /// alone so far. The third, between them, has to read it then.
 struct writer_joins_another {
@@ -16,11 +24,7 @@ struct writer_joins_another {
     const auto k = static_cast<std::uint32_t>(i), g = k / group;
     switch (k % group) {
       case 0: GPUTM_TRY(it.store(a[g], 1u)); break;
-      case 1: {
-        GPUTM_TRY(const std::uint32_t x, it.load(a[g]));
-        GPUTM_TRY(it.store(x == 1 ? shared[g] : elsewhere[g], k));
-        break;
-      }
+      case 1: return store_if_one(it, a[g], shared[g], elsewhere[g], k);
       case 2: {
         GPUTM_TRY(const std::uint32_t x, it.load(shared[g]));
         GPUTM_TRY(it.store(out[g], x));
@@ -43,16 +47,8 @@ struct writer_comes_back {
     const auto k = static_cast<std::uint32_t>(i), g = k / group;
     switch (k % group) {
       case 0: GPUTM_TRY(it.store(a[g], 1u)); break;
-      case 1: {
-        GPUTM_TRY(const std::uint32_t x, it.load(a[g]));
-        GPUTM_TRY(it.store(x == 1 ? c[g] : elsewhere[3 * g], 1u));
-        break;
-      }
-      case 2: {
-        GPUTM_TRY(const std::uint32_t x, it.load(c[g]));
-        GPUTM_TRY(it.store(x == 1 ? d[g] : elsewhere[3 * g + 1], 1u));
-        break;
-      }
+      case 1: return store_if_one(it, a[g], c[g], elsewhere[3 * g], 1u);
+      case 2: return store_if_one(it, c[g], d[g], elsewhere[3 * g + 1], 1u);
       case 3: {
         GPUTM_TRY(const std::uint32_t x, it.load(c[g]));
         GPUTM_TRY(const std::uint32_t y, it.load(d[g]));
