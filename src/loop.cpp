@@ -217,6 +217,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.limits.adapt = c.adapt;
   s.limits.overlap = c.overlap;
   s.limits.peek = c.peek;
+  s.limits.patience = c.patience;
   const bool may_time = c.adapt && c.stretch != 0;
   s.limits.timed = may_time && c.timed.value_or(traits.repairs && !host);  // a host's threads are simulated
   return s;

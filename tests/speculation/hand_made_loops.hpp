@@ -46,8 +46,9 @@ template <class E>
 void a_chain_ends_at_a_small_multiple(const venue& v) {
   const int n = v.pick(40, 20000, 20000);
   const loop_statistics stats = run_chains<E>(v, n, {}, config_for(v, {.reads = 1, .writes = 1}));
-  require(v.exploring() || stats.executed <= 3u * static_cast<unsigned>(n),
-          "more than three runs of the body an iteration");
+  const std::uint64_t all = static_cast<unsigned>(n);
+  require(v.exploring() || stats.executed <= 3 * all + all / 32,
+          "more than three runs of the body an iteration, and some small windows");
 }
 
 /// Windows that commit some tens of light iterations are slower than one thread: if they are timed, it runs more of

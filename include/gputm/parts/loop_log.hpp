@@ -212,16 +212,17 @@ class loop_log {
     const position_status s = last_status();
     return s.tag == tag ? s : position_status{tag};
   }
-  /// For threads of this block, which may read the log before a barrier comes. The words are of device scope, since
-  /// other blocks look at them too; the fences pair with each other.
+  /// For threads of this block, or of the device, which may read the log before a barrier comes. The words are of
+  /// device scope, since other blocks look at them too; the fence pairs with the one of acquire().
+  template <simt::scope S>
   GPUTM_INLINE void publish(const position_status& s) const {
-    simt::fence<simt::scope::block>(simt::order::release);
+    simt::fence<S>(simt::order::release);
     set_status(s);
   }
-  GPUTM_INLINE position_status acquire_status() const {
-    const position_status s = last_status();
-    simt::fence<simt::scope::block>(simt::order::acquire);
-    return s;
+  /// Once last_status() has told of what was published for that scope: the log may be read.
+  template <simt::scope S>
+  static GPUTM_INLINE void acquire() {
+    simt::fence<S>(simt::order::acquire);
   }
 
   /// What was read, and from whom: `source` is none, or the position whose deferred write it was.

@@ -291,9 +291,13 @@ class loop_plan {
         r.w.closing == 0 && !r.found.has(loop_findings::several) && r.w.commits == r.w.size && limits_.overlap;
     return can && r.past.no_overlap == 0 && r.found.read_logged == 0;
   }
-  /// Behind a first pass without a check: decide(), and perhaps go_on().
-  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local, bool may_repair) {
+  /// Whether marks of last writers still hold.
+  static GPUTM_INLINE void know_marks(report& r) {
     if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
+  }
+  /// Behind a first pass without a check: decide(), and perhaps go_on().
+  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local) {
+    know_marks(r);
     if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
       r.w.plain = 1;
       if ((r.found.stored & r.found.read_logged) == 0) {
@@ -304,7 +308,6 @@ class loop_plan {
       }
     }
     count(s_.counters.checked, 1);
-    if (r.w.wary != 0 && may_repair) list(r, r.found.has(loop_findings::several));
   }
   /// Behind a repair: repair_or_decide(), or a check, for which what earlier ones have found does not count.
   GPUTM_INLINE void look_at_repair(report& r, bool may_repair) {
@@ -314,7 +317,7 @@ class loop_plan {
       (r.w.repair != 0 ? r.w.again : r.w.decided) = 1;
       return;
     }
-    if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
+    know_marks(r);
     s_.violated.forget();
     set(s_.dirty, 0);
     if (!r.found.has(loop_findings::unlisted)) return;
@@ -324,12 +327,12 @@ class loop_plan {
   }
   /// Whether nobody need look at what a repair has come to. Of those that have run again each has read what the last
   /// lower writers leave, or has come too early for that, and has to run once more: those that it has read from did
-  /// not run again, or are right as well. Nobody had read from those that have run: no others in a first pass that
-  /// expected no violations, nor in repairs, where who needs the value of one that is to run again comes too early.
-  GPUTM_INLINE bool is_sure(const report& r) const {
-    constexpr std::uint32_t others =
-        loop_findings::unmarked | loop_findings::unlisted | loop_findings::last_seen | loop_findings::alone;
-    return r.w.wary > long_memory && !r.found.has(others);
+  /// not run again, or have done so before, and are right as well. Nobody else had read from those that have run: not
+  /// in the first pass, which takes nothing from others, nor in repairs, where who needs the value of one that is to
+  /// run again waits for it, or comes too early.
+  static GPUTM_INLINE bool is_sure(const report& r) {
+    return !r.found.has(loop_findings::unmarked | loop_findings::unlisted | loop_findings::last_seen |
+                        loop_findings::alone);
   }
   /// There are new lists of who writes what several do, which the next pass makes, if there is anybody to list.
   GPUTM_INLINE void list(report& r, bool any) {
@@ -342,9 +345,8 @@ class loop_plan {
   GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
     loop_window w = r.w;
     w.pending = pending;
-    // where few run again, a first pass that does not expect it, and repairs that nobody looks at, take less time
     const bool trouble = w.commits != w.size || (r.troubled != 0 && (w.cut != 0 || !hardly_again(r)));
-    w.wary = trouble ? long_memory : w.wary == 0 || w.wary > long_memory ? 0 : w.wary - 1;
+    w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;
     w.stretch = next_stretch(r);
     w.size = next_size(r);
@@ -355,7 +357,6 @@ class loop_plan {
   }
   /// Begins a repair of those of the first `left` positions that are in violation; the others are given up.
   GPUTM_INLINE void repair(report& r, std::uint32_t left) {
-    const bool becomes_wary = r.w.wary == 0;
     const std::uint32_t again = r.dirty < left ? r.dirty : left;
     if (left != r.w.size) {
       r.w.cut = 1;
@@ -363,13 +364,12 @@ class loop_plan {
       add_findings(s_, {.flags = loop_findings::unmarked});  // those that it gives up have marked what they write
     }
     r.w.size = left;
-    if (becomes_wary) {
+    if (!r.w.was_repaired()) {
       list(r, r.found.has(loop_findings::several));
       if (r.w.lists_now()) r.w.lists |= loop_window::before;
-      r.w.wary = long_memory + 1;  // is_sure() goes by it
     }
     r.w.from = r.violated;
-    put(s_.dirty_before, becomes_wary ? 2 * again : again);
+    put(s_.dirty_before, again);
     s_.violated.forget();
     set(s_.dirty, 0);
     put(s_.ran, std::uint64_t{r.ran} + again);
@@ -450,13 +450,13 @@ class loop_plan {
   }
   /// All iterations of a first pass have been executed. The window begins anew, or is checked, or needs no check: then
   /// it is decided, and the next one may begin already. `begins`: it was the loop's first window.
-  GPUTM_INLINE void end_pass(bool begins, bool commits_are_local, bool may_repair) {
+  GPUTM_INLINE void end_pass(bool begins, bool commits_are_local) {
     report r = look(begins);
     count(s_.counters.executed, r.w.size);  // a thread that has run fewer says so
     if (must_repeat(r))
       repeat(r);
     else
-      prepare_check(r, commits_are_local, may_repair);
+      prepare_check(r, commits_are_local);
     store(r.w);
   }
   /// The same behind a pass that has repaired, or made lists.

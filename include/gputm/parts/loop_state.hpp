@@ -34,6 +34,7 @@ struct loop_limits {
   std::uint32_t smallest = 0;      ///< positions that an adapted window has at least
   std::uint32_t stretch = 0;       ///< iterations that one thread may run in a row; 0: never
   std::uint32_t repairs = 0;       ///< of a window, at most
+  std::uint32_t patience = 0;      ///< looks of a repair whether another position has run
   std::uint32_t tags = 0;          ///< after which the table is cleared
   bool adapt = true;               ///< the window follows the violations
   bool overlap = true;             ///< a window may overlap the commits of the one before
@@ -52,7 +53,7 @@ struct loop_window {
   std::uint32_t all_commit = 0;   ///< so the marks of last writers are right as they are
   std::uint32_t several = 0;      ///< some element has several writers
   std::uint32_t clear_table = 0;  ///< before it begins
-  std::uint32_t wary = 0;         ///< windows for which violations are likely: single loads look for lower writers
+  std::uint32_t wary = 0;         ///< windows for which violations are likely
   std::uint32_t lists = 0;     ///< of those who write to elements with several writers: 0 if there are none yet, else
                                ///< how often they have been made; beside it `listing`, `before`, `doubtful`
   std::uint32_t over = 0;      ///< there is none
@@ -76,6 +77,8 @@ struct loop_window {
   GPUTM_INLINE bool lists_now() const { return (lists & listing) != 0; }
   GPUTM_INLINE bool lists_before() const { return (lists & before) != 0; }
   GPUTM_INLINE std::uint32_t which_lists() const { return lists & ~(listing | before | doubtful); }
+  /// Whether some of it has run again, or is about to.
+  GPUTM_INLINE bool was_repaired() const { return which_lists() != 0; }
   /// Whether all iterations run in it.
   GPUTM_INLINE bool is_first_pass() const { return repair == 0 && !lists_now(); }
   /// Whether all that have marked an element write it (loop_findings::unmarked).

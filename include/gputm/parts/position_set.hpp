@@ -40,6 +40,13 @@ class position_set {
     const std::uint64_t rest = bits_ >> turn;
     return rest != 0 ? turn + lowest(rest) : turns;
   }
+  GPUTM_INLINE bool has(std::uint32_t turn) const { return turn >= turns || (bits_ >> turn & 1) != 0; }
+  /// What any lane of this warp has. All of them call it.
+  GPUTM_INLINE position_set of_all_lanes() const {
+    position_set s{};
+    s.bits_ = simt::reduce_or(simt::full_mask, bits_);
+    return s;
+  }
   GPUTM_INLINE position_set with(const position_set& other) const {
     position_set s{};
     s.bits_ = bits_ | other.bits_;

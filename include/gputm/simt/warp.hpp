@@ -64,6 +64,14 @@ GPUTM_INLINE std::uint32_t lowest(mask_t mask) {
   return GPUTM_PICK(mask ? static_cast<std::uint32_t>(__ffs(static_cast<int>(mask)) - 1) : 32u,
                     static_cast<std::uint32_t>(std::countr_zero(mask)));
 }
+/// The mask without its lowest `n` lanes.
+GPUTM_INLINE mask_t without_lowest(mask_t mask, std::uint32_t n) {
+  GPUTM_NO_UNROLL
+  for (; n != 0; --n) mask &= mask - 1;
+  return mask;
+}
+/// The lane of the mask above the lowest `n` of it.
+GPUTM_INLINE std::uint32_t nth(mask_t mask, std::uint32_t n) { return lowest(without_lowest(mask, n)); }
 /// The lanes of the mask below this one.
 GPUTM_INLINE mask_t below(mask_t mask) { return mask & ((1u << lane()) - 1u); }
 

@@ -14,7 +14,8 @@ enum class pass : std::uint8_t { calm, wary, repair };
 
 /// Options::eager_check: look for lower writers at each single load already, in a window that is wary.
 /// Options::forwarding: take the value of one that this block has finished. Both are hints: the check that follows
-/// decides. Options::repair: in a repair, take the value of the last lower writer.
+/// decides. Options::repair: in a repair, take the value of the last lower writer; if that is to run again as well,
+/// wait for it a while, with Options::forwarding.
 template <class Options, pass Kind>
 class deferred_access {
   static constexpr bool calm = Kind == pass::calm, repair = Kind == pass::repair;
@@ -25,7 +26,7 @@ class deferred_access {
   const parts::window_view& view_;
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
-  const std::uint32_t position_, logged_, offset_, repair_, tag_;
+  const std::uint32_t position_, logged_, offset_, repair_, patience_, tag_;
   const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads; its
                                    // log is for in_place_learning alone, and need not be complete
   const bool overlaps_, peeks_;
@@ -39,7 +40,8 @@ class deferred_access {
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
-                               parts::writer_marker& marker, std::uint32_t position, const parts::loop_window& w)
+                               parts::writer_marker& marker, std::uint32_t position, const parts::loop_window& w,
+                               std::uint32_t patience)
       : writes_(view.log(position)),
         view_(view),
         ranges_(ranges),
@@ -48,6 +50,7 @@ class deferred_access {
         logged_(w.logged),
         offset_(w.range_offset()),
         repair_(repair ? w.repair : 0),
+        patience_(repair ? patience : 0),
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
@@ -227,7 +230,8 @@ class deferred_access {
   /// The deferred write of position `source`.
   template <class T>
   GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out) {
-    if (source == parts::window_view::unknown || !readable(source)) return false;
+    if (source == parts::window_view::unknown || !(repair ? has_run(source, patience_) : readable(source)))
+      return false;
     const parts::loop_log log = view_.log(source);
     const std::uint32_t entry = log.find_write(key, log.write_count());
     if (entry == log.none) return false;
@@ -237,14 +241,28 @@ class deferred_access {
   }
   /// Whether the log of position `q` is complete, and nobody is writing it.
   GPUTM_INLINE bool readable(std::uint32_t q) const {
-    if (repair) {  // dirty positions run; what an earlier pass has finished stays as it is
-      const parts::position_status s = view_.log(q).status(tag_);
-      if (!s.dirty && s.version < repair_) return true;
-    }
+    if constexpr (repair) return has_run(q, 0);
     if constexpr (Options::forwarding) {
       if (q % simt::grid_threads() / simt::block_size() != simt::block_rank()) return false;
-      const parts::position_status s = view_.log(q).acquire_status();
+      const parts::position_status s = view_.log(q).last_status();
+      view_.log(q).template acquire<simt::scope::block>();
       return s.tag == tag_ && s.version == repair_ && !s.dirty;
+    }
+    return false;
+  }
+  /// The same in a repair, after some more looks: dirty positions run; what an earlier pass has finished stays as it
+  /// is. Who waits has a higher position, and threads run theirs in order, so that nobody waits for one that waits for
+  /// him.
+  GPUTM_INLINE bool has_run(std::uint32_t q, std::uint32_t more) const {
+    parts::position_status s = view_.log(q).status(tag_);
+    if (!s.dirty && s.version < repair_) return true;
+    if constexpr (Options::forwarding) {
+      for (; s.version != repair_; s = view_.log(q).status(tag_)) {
+        if (more-- == 0) return false;
+        simt::backoff(20);
+      }
+      view_.log(q).template acquire<simt::scope::device>();
+      return !s.dirty;
     }
     return false;
   }

@@ -33,41 +33,22 @@
 // execution, and so behind those commits. If none does, nothing has been logged, and again there is nothing to check.
 #pragma once
 
-#include "gputm/parts/position_set.hpp"
 #include "gputm/speculation/deferred_access.hpp"
 #include "gputm/speculation/in_place_learning.hpp"
-#include "gputm/speculation/window_thread.hpp"
+#include "gputm/speculation/window_check.hpp"
 
 namespace gputm::speculation {
 
 /// One thread of such a loop. Options: see deferred_access. Commit: operator()(environment, window, table, writers,
 /// barrier) writes back what commits; is_local, and then write_back(), see parallel_commit.
 template <class Options, class Commit, class Body>
-class deferred_update : window_thread<Body> {
+class deferred_update : window_check<Options, Body> {
   using order = simt::order;
-  using base = window_thread<Body>;
-  using base::barrier_, base::body_, base::env_, base::log, base::plan_, base::w_;
+  using base = window_check<Options, Body>;
+  using base::barrier_, base::body_, base::env_, base::log, base::plan_, base::table_, base::view_, base::w_;
+  using base::first_turn, base::know_writers, base::position, base::repairs, base::turn_of;
+  using typename base::check_result, typename base::positions;
 
-  parts::writer_table table_;
-  parts::window_view view_;
-  /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
-  /// registers for it, and do not initialise it; they touch nothing of it but `trouble` and `logs`, and load no more.
-  struct positions {
-    parts::position_set due;      ///< run again in this repair
-    parts::position_set left;     ///< in violation as far as is known: run again in the next one
-    parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
-    parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
-    parts::position_set writers;  ///< have something to write back
-    bool trouble;                 ///< in this calm pass some have done what a serial section has to see
-    bool logs;                    ///< of this calm pass, if it was one: logs tell how many reads there are
-
-    /// Nobody knows what a calm pass has done, unless none of this thread's positions has logged a read.
-    GPUTM_INLINE void forget() {
-      writers = parts::position_set::all();
-      readers = logs ? writers : parts::position_set{};
-      watched = due = left = {};
-    }
-  };
   /// What the iterations of a pass have done, those of this thread.
   struct pass_result {
     parts::loop_findings found;
@@ -77,21 +58,13 @@ class deferred_update : window_thread<Body> {
     std::uint32_t logs = 0;  ///< as positions::logs; a word: it lives in a register
   };
 
-  /// Whether every position of a window is checked, so that those in violation can be repaired.
-  GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
-
-  static GPUTM_INLINE std::uint32_t position(std::uint32_t turn) { return parts::position_set::position(turn); }
-  static GPUTM_INLINE std::uint32_t turn_of(std::uint32_t p) { return parts::position_set::turn_of(p); }
-  /// The first turn with positions that are not right yet.
-  GPUTM_INLINE std::uint32_t first_turn() const { return turn_of(w_.from); }
-
   /// Runs the iteration at position `p`. False if the others of this thread need not run.
   template <pass Kind>
   GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                             positions* those) {
     using access = deferred_access<Options, Kind>;
     constexpr bool calm = Kind == pass::calm, wary = Kind == pass::wary, repair = Kind == pass::repair;
-    access a(view_, env_.ranges, marker, p, w_);
+    access a(view_, env_.ranges, marker, p, w_, env_.limits.patience);
     iteration<access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
     if constexpr (repair) ++f.executed;
@@ -122,7 +95,7 @@ class deferred_update : window_thread<Body> {
     }
     if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
     if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
-    finish<calm>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
+    finish<Kind>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
     if (usual && !a.strayed()) return true;
     if constexpr (calm)  // which it is not if the iteration has just changed nothing
       those->trouble = those->trouble || how != attempt_end::cancel || a.writes() != 0 || it.last();
@@ -150,11 +123,12 @@ class deferred_update : window_thread<Body> {
       this->end_at(p);
     return !failed;
   }
-  template <bool Calm>
+  template <pass Kind>
   GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
-    if (!Calm && Options::forwarding)  // others look before the barrier
-      log(p).publish(s);
-    else if (!Calm || s.dirty || s.last)
+    constexpr simt::scope who = Kind == pass::repair ? simt::scope::device : simt::scope::block;
+    if (Kind != pass::calm && Options::forwarding)  // others look before the barrier
+      log(p).template publish<who>(s);
+    else if (Kind != pass::calm || s.dirty || s.last)
       log(p).set_status(s);
   }
   GPUTM_INLINE bool is_dirty(std::uint32_t p) const { return log(p).status(w_.tag).dirty; }
@@ -170,30 +144,36 @@ class deferred_update : window_thread<Body> {
     const std::uint32_t threads = simt::grid_threads();
     return simt::is_full_warp() && w_.size > threads && w_.size <= parts::position_set::turns * threads;
   }
-  /// The positions due of a warp, one for each lane at a time, whoever has them: if each lane ran its own, all would
-  /// wait for the warps with a lane that has several.
+  /// The positions due of a warp, one for each lane at a time, whoever has them, from the lowest turn on: if each lane
+  /// ran its own, all would wait for the warps with a lane that has several.
   GPUTM_INLINE void execute_shared(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                                    positions* those) {
     const std::uint32_t lane = simt::lane(), lanes = simt::warp_width(), first = simt::grid_thread_rank() - lane;
-    std::uint32_t turn = those->due.next(first_turn());  // the next one of this lane's
+    const parts::position_set due = those->due, of_all = due.of_all_lanes();
+    const auto having = [this, &due](std::uint32_t turn) {
+      return simt::ballot(simt::full_mask, due.has(turn) && position(turn) < w_.size);
+    };
+    std::uint32_t turn = of_all.next(first_turn());
+    simt::mask_t rest = having(turn);  // lanes whose position in this turn is to be dealt
     GPUTM_NO_UNROLL
-    for (;;) {
+    while (turn < parts::position_set::turns) {
       std::uint32_t owner = 0, its_turn = 0, dealt = 0;
       GPUTM_NO_UNROLL
-      while (dealt < lanes) {
-        simt::mask_t having = simt::ballot(simt::full_mask, position(turn) < w_.size);
-        if (having == 0) break;
-        GPUTM_NO_UNROLL
-        for (; having != 0 && dealt < lanes; having &= having - 1, ++dealt) {
-          const std::uint32_t who = simt::lowest(having), its = simt::shfl(simt::full_mask, turn, who);
-          if (lane == dealt) {
-            owner = who;
-            its_turn = its;
-          }
-          if (lane == who) turn = those->due.next(turn + 1);
+      while (dealt < lanes && turn < parts::position_set::turns) {
+        const std::uint32_t n = simt::count(rest);
+        if (lane - dealt < n) {
+          owner = simt::nth(rest, lane - dealt);
+          its_turn = turn;
+        }
+        if (n <= lanes - dealt) {
+          dealt += n;
+          turn = of_all.next(turn + 1);
+          rest = having(turn);
+        } else {
+          rest = simt::without_lowest(rest, lanes - dealt);
+          dealt = lanes;
         }
       }
-      if (dealt == 0) return;
       const std::uint32_t before = f.failed;
       if (lane < dealt)
         execute<pass::repair>(first + owner + its_turn * simt::grid_threads(), marker, f, trouble, those);
@@ -253,13 +233,17 @@ class deferred_update : window_thread<Body> {
     if constexpr (Kind == pass::calm) those->logs = f.logs != 0;
     return f;
   }
-  /// Apart from the calm pass, and on a copy, so that this one's registers and the addresses it knows stay what they
-  /// are.
+  /// Apart from the calm pass, so that this one's registers and the addresses it knows stay what they are. A thread
+  /// makes all it needs anew: to copy it takes more memory than caches have, and calm loops longer as well.
   template <pass Kind>
-  static GPUTM_NOINLINE pass_result execute_apart(deferred_update self, positions* those) {
+  static GPUTM_NOINLINE pass_result execute_apart(const loop_environment& env, const Body& body, positions* those) {
+    deferred_update self(env, body, parts::loop_plan::current(*env.state));
+    self.table_ = parts::writer_table(env.table, self.w_.tag);
+    self.view_ = {env.logs, self.table_};
+    if (Kind == pass::repair) self.know_writers();
     return self.template execute_positions<Kind>(those);
   }
-  /// Whether any position is due, in repairs few are: the copy costs more than to look.
+  /// Whether any position is due, in repairs few are.
   GPUTM_INLINE bool any_is_due(const parts::position_set& due) const {
     GPUTM_NO_UNROLL
     for (std::uint32_t turn = due.next(first_turn()), p; (p = position(turn)) < w_.size; turn = due.next(turn + 1))
@@ -277,15 +261,13 @@ class deferred_update : window_thread<Body> {
     });
   }
 
-  /// What tells who writes an element, as of the pass before this one.
-  GPUTM_INLINE void know_writers() { view_.know(w_.which_lists(), w_.marks_hold()); }
+  /// Runs again what is left in violation. If lanes share that, all of them do, or none.
   GPUTM_INLINE void repair(positions& those, pass_result& f) {
     those.due = those.left;
     those.left = {};
     const bool due = any_is_due(those.due);
     if (!(share_repairs() ? simt::any(simt::full_mask, due) : due)) return;
-    know_writers();
-    f = execute_apart<pass::repair>(*this, &those);
+    f = execute_apart<pass::repair>(env_, body_, &those);
     // relaxed: read behind the phase
     if (f.failed != 0) simt::atomic(env_.state->dirty).fetch_add(f.failed, order::relaxed);
   }
@@ -300,8 +282,8 @@ class deferred_update : window_thread<Body> {
         else
           repair(those, f);
       }
-    } else if (w_.wary != 0) {
-      f = execute_apart<pass::wary>(*this, &those);
+    } else if (this->expects_violations()) {
+      if constexpr (!Options::repair) f = execute_apart<pass::wary>(env_, body_, &those);
     } else {
       f = execute_positions<pass::calm>(&those);
     }
@@ -310,269 +292,6 @@ class deferred_update : window_thread<Body> {
     return this->find_of_all(f.found);
   }
 
-  static constexpr std::uint32_t at_once = 4;  // reads of a position that a check fetches together
-
-  /// Latencies bound the check, so it is a pipeline: while one position is judged, the marks of what the next one has
-  /// read are under way, and the log of the one after it.
-  struct reads_of {
-    std::uint32_t position = 0, count = 0;
-    parts::position_status status;
-    std::uint64_t entry[at_once] = {};
-  };
-  struct marks_of {
-    std::uint32_t position = 0, count = 0;
-    parts::position_status status;
-    std::uint32_t word[at_once] = {};
-    bool memory = true;  // nothing has been forwarded to it
-  };
-  GPUTM_INLINE reads_of fetch_reads(std::uint32_t p) const {
-    reads_of r;
-    r.position = p;
-    if (p >= w_.size || (!repairs() && p >= env_.state->violated.get())) return r;  // it may not have run
-    const parts::loop_log mine = log(p);
-    r.status = w_.plain ? parts::position_status{w_.tag} : mine.status(w_.tag);
-    r.count = mine.read_count();
-    mine.fetch_reads(0, r.entry);
-    return r;
-  }
-  GPUTM_INLINE marks_of fetch_marks(const reads_of& r) const {
-    marks_of m;
-    m.position = r.position;
-    m.count = r.count;
-    m.status = r.status;
-    std::uint64_t key[at_once];
-    GPUTM_UNROLL
-    for (unsigned k = 0; k < at_once; ++k) {
-      key[k] = parts::loop_log::key_of_read(r.entry[k]);
-      m.memory =
-          m.memory && (k >= r.count || parts::loop_log::source_of_read(r.entry[k]) == parts::window_view::memory);
-    }
-    table_.fetch_first(key, r.count, m.word);
-    return m;
-  }
-  /// Whether a position has read what the iterations below it leave.
-  GPUTM_INLINE bool reads_hold(const marks_of& m) const {
-    bool unwritten = m.memory;
-    GPUTM_UNROLL
-    for (unsigned k = 0; k < at_once; ++k)
-      unwritten = unwritten && (k >= m.count || table_.first_of(m.word[k]) >= m.position);
-    if (!unwritten && m.memory && view_.marks_hold()) return false;
-    const std::uint32_t from = unwritten ? at_once : 0;
-    return from >= m.count || reads_hold(m.position, from, m.count, m.status);
-  }
-  /// The same for its reads from `i` on, loads overlapping.
-  GPUTM_INLINE bool reads_hold(std::uint32_t p, std::uint32_t i, std::uint32_t count,
-                               const parts::position_status& status) const {
-    std::uint64_t entry[at_once];
-    log(p).fetch_reads(i, entry);
-    GPUTM_NO_UNROLL
-    for (; i < count; i += at_once) {
-      std::uint64_t key[at_once];
-      std::uint32_t source[at_once], word[at_once];
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) {
-        key[k] = parts::loop_log::key_of_read(entry[k]);
-        source[k] = parts::loop_log::source_of_read(entry[k]);
-      }
-      const std::uint32_t n = count - i;
-      if (n > at_once) log(p).fetch_reads(i + at_once, entry);
-      table_.fetch_first(key, n, word);
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < at_once; ++k) {
-        if (k >= n || (table_.first_of(word[k]) >= p && source[k] == parts::window_view::memory)) continue;
-        if (!read_holds(view_, key[k], source[k], p, status.version)) return false;
-      }
-    }
-    return true;
-  }
-  /// Apart, and nothing by reference: what a call takes the address of lies in memory for all of the loop around it.
-  static GPUTM_NOINLINE bool read_holds(parts::window_view view, std::uint64_t key, std::uint32_t source,
-                                        std::uint32_t p, std::uint32_t version) {
-    parts::position_status s;
-    if (source != parts::window_view::memory) s = view.log(source).status(view.table().tag());  // asked for beforehand
-    if (view.writer_below(key, p) != source) return false;
-    return s.version <= version;  // it has not run again since `p` has read its log
-  }
-  GPUTM_INLINE bool check(const marks_of& m) {
-    const std::uint32_t p = m.position;
-    parts::position_status s = m.status;
-    if (!s.dirty && !reads_hold(m)) {
-      s.dirty = true;
-      log(p).set_status(s);
-      this->violate(p, violation::raw);
-    } else if (s.dirty) {
-      this->violate_again(p);
-    } else if (s.last) {
-      this->end_at(p);
-    }
-    return s.dirty;
-  }
-  /// What a calm check has seen.
-  struct calm_marks {
-    std::uint32_t from = 0;             ///< the first position of this thread that may be in violation, or one too high
-    parts::position_set violated = {};  ///< those of the first turns below it that are
-    std::uint32_t newest = 0;           ///< of the marks that it has looked at, or their bits; 0: no element has one
-    std::uint32_t reads = 0;            ///< in the longest log
-  };
-  /// The check of a position that has run once, as all of its window, and has read memory only: a comparison of marks
-  /// for each read. Apart: beside it the other check would have fewer registers.
-  static GPUTM_NOINLINE calm_marks look_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p) {
-    constexpr std::uint32_t wide = 8;
-    const parts::loop_log log(logs, p);
-    std::uint64_t key[wide];
-    log.fetch_calm_reads(0, key);
-    const std::uint32_t count = log.read_count();
-    parts::writer_table::latest_marks marks(table);
-    std::uint32_t newest = 0;
-    GPUTM_NO_UNROLL
-    for (std::uint32_t i = 0; i < count; i += wide) {
-      if (i != 0) log.fetch_calm_reads(i, key);
-      bool asked[wide];
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < wide; ++k) asked[k] = i + k < count;
-      std::uint32_t word[wide];
-      table.fetch_own(key, asked, marks, word);
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
-    }
-    return {table.is_below(newest, p) ? p : p + simt::grid_threads(), {}, newest, count};
-  }
-  /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
-  /// then at the next one, so that few latencies follow one another. From `p`, its first one, on. If marks hold, a
-  /// lower writer of what has been read from memory is a violation for certain.
-  static constexpr std::uint32_t turns_at_once = 8;
-  static GPUTM_NOINLINE calm_marks check_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
-                                                std::uint32_t size, bool marks_hold) {
-    calm_marks seen;
-    std::uint32_t turn = 0;
-    const std::uint32_t threads = simt::grid_threads();
-    parts::writer_table::latest_marks marks(table);
-    GPUTM_NO_UNROLL
-    for (; p < size; p += turns_at_once * threads) {
-      std::uint64_t key[turns_at_once] = {};
-      std::uint32_t count[turns_at_once] = {}, newest[turns_at_once] = {}, most = 0;
-      const std::uint64_t* row = logs.reads_row(0) + p;
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < turns_at_once; ++k) {
-        if (p + k * threads >= size) continue;
-        key[k] = simt::streaming_load(row[k * threads]);
-        count[k] =
-            logs.reads == 1 ? parts::loop_log::counts(key[k]) : parts::loop_log(logs, p + k * threads).read_count();
-      }
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < turns_at_once; ++k) most = most < count[k] ? count[k] : most;
-      GPUTM_NO_UNROLL
-      for (std::uint32_t i = 0; i < most; ++i) {
-        row += logs.window;
-        std::uint64_t next[turns_at_once];
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k)
-          next[k] = i + 1 < count[k] ? simt::streaming_load(row[k * threads]) : 0;
-        bool asked[turns_at_once];
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k) asked[k] = i < count[k];
-        std::uint32_t word[turns_at_once];
-        table.fetch_own(key, asked, marks, word);
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k) {
-          newest[k] = newest[k] < word[k] ? word[k] : newest[k];
-          key[k] = next[k];
-        }
-      }
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < turns_at_once; ++k) {
-        seen.newest |= newest[k];
-        if (!table.is_below(newest[k], p + k * threads)) continue;
-        if (!marks_hold || turn + k >= parts::position_set::turns) {
-          seen.from = p + k * threads;
-          return seen;
-        }
-        seen.violated.put(turn + k, true);
-      }
-      seen.reads = seen.reads < most ? most : seen.reads;
-      turn += turns_at_once;
-    }
-    seen.from = p;
-    return seen;
-  }
-  /// Where all iterations read at most so many elements, the next loop peeks (loop_window): a look for a mark at each
-  /// read takes less time than a check with its barrier then. Of windows with one position a thread, and of others.
-  static constexpr std::uint32_t few_reads = 16, few_reads_of_several = 1;
-  /// What later checks and the commit have to know of a position that has run again, or ended the loop. Where it has
-  /// read more than a check fetches at once, it is looked at each time.
-  GPUTM_INLINE void keep(positions& those, const marks_of& mine) const {
-    const std::uint32_t turn = turn_of(mine.position);
-    those.readers.put(turn, true);
-    those.watched.put(turn, !mine.memory || mine.count > at_once || mine.status.last);
-    those.writers.put(turn, log(mine.position).write_count() != 0);
-  }
-  GPUTM_INLINE std::uint32_t violate_all(const parts::position_set& turns, positions& those) {
-    std::uint32_t n = 0;
-    GPUTM_NO_UNROLL
-    for (std::uint32_t turn = turns.next(0); turn < parts::position_set::turns; turn = turns.next(turn + 1), ++n) {
-      const std::uint32_t p = position(turn);
-      log(p).set_status({w_.tag, 0, true});
-      this->violate(p, violation::raw);
-      those.left.put(turn, true);
-    }
-    return n;
-  }
-  struct check_result {
-    bool dirty;    ///< some are in violation
-    bool touched;  ///< the next loop should not peek: some have read an element that has a mark, of whatever window, or
-                   ///< too many; or nobody has looked
-  };
-  /// A repair that has changed nothing but values leaves most positions right: only those are looked at that have run
-  /// again, or have read from others.
-  GPUTM_INLINE check_result check_all(positions& those) {
-    std::uint32_t first = first_turn();
-    parts::position_set known{};  // to be in violation, below those
-    bool touched = true;
-    if (w_.plain && !w_.wary && table_.has_own_marks()) {
-      const std::uint32_t p = position(0);
-      calm_marks seen{w_.size + simt::grid_threads()};
-      if (those.logs && p < w_.size) {
-        const bool several = w_.size > simt::grid_threads();
-        seen = several ? check_calmly(env_.logs, table_, p, w_.size, repairs() && w_.marks_hold())
-                       : look_calmly(env_.logs, table_, p);
-        touched = seen.newest != 0 || seen.reads > (several ? few_reads_of_several : few_reads);
-      } else {
-        touched = false;
-      }
-      first = turn_of(seen.from);
-      known = seen.violated;
-      // mostly, and then without waiting for what follows
-      if (position(first) >= w_.size && known.next(0) == parts::position_set::turns) {
-        those.forget();
-        return {false, touched};
-      }
-    } else if (position(first) < w_.from) {
-      ++first;
-    }
-    know_writers();
-    if (w_.wary == 0) those.forget();
-    const bool only_values = w_.repair != 0 && view_.marks_hold();
-    const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
-    those.left = {};
-    std::uint32_t dirty = violate_all(known, those), then = look.next(first);
-    marks_of now = fetch_marks(fetch_reads(position(then)));
-    then = look.next(then + 1);
-    reads_of next = fetch_reads(position(then));
-    GPUTM_NO_UNROLL
-    while (now.position < w_.size) {
-      if (!repairs() && now.position >= env_.state->violated.get()) break;
-      const marks_of mine = now;
-      now = fetch_marks(next);
-      then = look.next(then + 1);
-      next = fetch_reads(position(then));
-      if (w_.repair != 0 ? mine.status.version == w_.repair : mine.status.last) keep(those, mine);
-      if (!check(mine)) continue;
-      ++dirty;
-      those.left.put(turn_of(mine.position), true);
-    }
-    if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
-    return {dirty != 0, touched};
-  }
   /// Whether what this warp has done in a whole window asks for a check. Logged reads do, unless they have looked for
   /// marks. Then one is due if an element that was read may have been stored to in this window: if it has a mark; or if
   /// some store has found no mark before it, since the element may be one that has been read. Else all that was stored
@@ -624,7 +343,7 @@ class deferred_update : window_thread<Body> {
   GPUTM_INLINE bool run_pass(positions& those) {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
     const parts::loop_findings found = execute_all(those);
-    const auto end = [this] { plan_.end_pass(this->begins(), Commit::is_local, Options::repair); };
+    const auto end = [this] { plan_.end_pass(this->begins(), Commit::is_local); };
     if (plan_.is_whole(w_))
       barrier_.poll(after_pass, those.trouble || plan_.is_trouble(w_, found), needs_check(found), end);
     else
@@ -633,7 +352,7 @@ class deferred_update : window_thread<Body> {
     look_behind_pass();
     if (w_.number != number) return false;
     if (w_.foreseen ? !barrier_.has_noted(after_pass) : (w_.decided | w_.again) != 0) return true;
-    const check_result checked = check_all(those);
+    const check_result checked = this->check_all(those);
     const auto decide = [this] { plan_.decide_or_repair(Options::repair); };
     if (w_.foreseen)
       barrier_.poll(after_check, checked.dirty, checked.touched, decide);
@@ -667,7 +386,7 @@ class deferred_update : window_thread<Body> {
     if (w_.has_one_mixed() && !w_.has_moved()) find_boundary(env_, table_, w_.mixed, w_.range_offset());
     this->flush();
     const bool whole = w_.commits == w_.size && w_.base + w_.commits == env_.limits.iterations;
-    const bool smooth = w_.wary == 0 && whole && w_.over == 0;
+    const bool smooth = w_.wary == 0 && !w_.was_repaired() && whole && w_.over == 0;
     if (env_.in_place.learns && smooth && w_.closing)
       in_place_learning::learn(env_, barrier_, w_.base, w_.size, those.logs);
   }

@@ -67,23 +67,25 @@ struct gpu_tls_ablation : gpu_tls_options {
   static constexpr bool in_place = false;
 };
 
-/// No repair: a violation is recovered from in the next window only, as in the paper.
+/// No repair: a violation is recovered from in the next window only, as in the paper, and first passes look for lower
+/// writers where violations are likely.
 struct gpu_tls_no_repair_options : gpu_tls_ablation {
   static constexpr bool repair = false;
 };
 struct gpu_tls_no_repair : basic_gpu_tls<gpu_tls_no_repair_options> {
   static constexpr const char* name = "gpu_tls_no_repair";
 };
-/// No values are forwarded in a window's first pass.
+/// What runs again in a repair does not wait for the values of others that do.
 struct gpu_tls_no_forwarding_options : gpu_tls_ablation {
   static constexpr bool forwarding = false;
 };
 struct gpu_tls_no_forwarding : basic_gpu_tls<gpu_tls_no_forwarding_options> {
   static constexpr const char* name = "gpu_tls_no_forwarding";
 };
-/// Neither forwarding nor the eager check: only the lazy check of algorithm 3.
-struct gpu_tls_lazy_options : gpu_tls_no_forwarding_options {
+/// No repair, no forwarding and no eager check: only the lazy check of algorithm 3.
+struct gpu_tls_lazy_options : gpu_tls_no_repair_options {
   static constexpr bool eager_check = false;
+  static constexpr bool forwarding = false;
 };
 struct gpu_tls_lazy : basic_gpu_tls<gpu_tls_lazy_options> {
   static constexpr const char* name = "gpu_tls_lazy";

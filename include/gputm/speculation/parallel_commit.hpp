@@ -183,7 +183,7 @@ class parallel_commit {
     const bool several = w.several && w.commits != 1;
     if (several) leave_to_last_writers(env, w, table, barrier);
     // Where no element is shared all go through their logs: rows are faster.
-    if (several && w.wary != 0 && mine)
+    if (several && w.was_repaired() && mine)
       write_those(env, w.commits, *mine);
     else
       write_back(env, w.commits);

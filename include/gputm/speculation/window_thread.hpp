@@ -95,6 +95,13 @@ class window_thread {
         barrier_(env.state->barrier),
         plan_(*env.state, env.limits, *env.table.past, env.ranges),
         w_(plan_.first()) {}
+  /// In a window that is under way.
+  GPUTM_INLINE window_thread(const loop_environment& env, const Body& body, const parts::loop_window& w)
+      : env_(env),
+        body_(body),
+        barrier_(env.state->barrier),
+        plan_(*env.state, env.limits, *env.table.past, env.ranges),
+        w_(w) {}
 
  private:
   GPUTM_INLINE void clear_statuses() const {
