@@ -107,7 +107,8 @@ class loop_plan {
     if (r.w.has_moved()) r.past.no_overlap = 0;
     put(s_.next_stretch, r.next_stretch = some);
     enter(r.w);
-    r.dirty_before = r.ran = r.w.size;
+    r.ran = r.w.size;
+    r.dirty_before = any(r.w);
   }
   /// The words that iterations change.
   GPUTM_INLINE void reset() {
@@ -172,11 +173,13 @@ class loop_plan {
     ++w.number;
     return w;
   }
+  /// As many positions in violation as its first pass may leave: what a repair of all of them comes to, it has to show.
+  static GPUTM_INLINE std::uint32_t any(const loop_window& w) { return 2 * w.size; }
   /// Begins a window, but for the words that iterations change, and its own.
   GPUTM_INLINE void enter(const loop_window& w) {
     if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
     put(past_.listed, 0);
-    put(s_.dirty_before, w.size);
+    put(s_.dirty_before, any(w));
     put(s_.ran, w.size);
     put(s_.troubled, 0);
     // windows that expect no violations run other code, and mostly commit whole; clearing takes time that is not theirs
@@ -377,13 +380,15 @@ class loop_plan {
     s_.ended.forget();
   }
 
-  /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left: if it
-  /// did not, the window gives up its upper half, where violations are more frequent.
+  /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left, or leaves
+  /// little: if it did not, the window gives up its upper half, where violations are more frequent, or if it came to
+  /// hardly anything, three quarters.
   GPUTM_INLINE void repair_or_decide(report& r, bool may_repair) {
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);
-    const bool cut = dirty > r.dirty_before / 2;
-    std::uint32_t left = cut ? size / 2 : size;
+    const bool cut = dirty > r.dirty_before / 2 && std::uint64_t{dirty} * few_again >= size;
+    const bool in_vain = dirty > r.dirty_before - r.dirty_before / 8;
+    std::uint32_t left = !cut ? size : in_vain ? size / 4 : size / 2;
     if (r.too_long < left) left = r.too_long;
     const bool may_cut = limits_.adapt && left >= limits_.smallest;
     const bool useful =
@@ -477,8 +482,7 @@ class loop_plan {
     decide(r);
     store(r.w);
   }
-  /// All iterations have been checked, so each one in violation is known: decide(), or begin a repair. A repair halves
-  /// the work that is left: if it did not, the window gives up its upper half, where violations are more frequent.
+  /// All iterations have been checked: repair_or_decide().
   GPUTM_INLINE void decide_or_repair(bool may_repair) {
     report r = look();
     if (r.w.foreseen) {  // it has not come to that, and nobody has written down yet that its pass has ended

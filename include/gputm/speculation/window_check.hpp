@@ -67,16 +67,17 @@ class window_check : protected window_thread<Body> {
       calm_marks seen{w_.size + simt::grid_threads()};
       if (those.logs && p < w_.size) {
         const bool several = w_.size > simt::grid_threads();
-        seen = several ? check_calmly(env_.logs, table_, p, w_.size, repairs() && w_.marks_hold())
-                       : look_calmly(env_.logs, table_, p);
+        const bool certain = repairs() && w_.marks_hold();
+        seen =
+            several ? check_calmly(env_.logs, table_, p, w_.size, certain) : look_calmly(env_.logs, table_, p, certain);
         touched = seen.newest != 0 || seen.reads > (several ? few_reads_of_several : few_reads);
       } else {
         touched = false;
       }
       first = turn_of(seen.from);
       known = seen.violated;
-      // mostly, and then without waiting for what follows
-      if (position(first) >= w_.size && known.next(0) == parts::position_set::turns) {
+      const bool more = position(first) < w_.size || known.next(0) != parts::position_set::turns;
+      if (!simt::any(simt::full_mask, more)) {  // mostly, and then without waiting for what follows
         those.forget();
         return {false, touched};
       }
@@ -88,7 +89,9 @@ class window_check : protected window_thread<Body> {
     const bool only_values = w_.repair != 0 && view_.marks_hold();
     const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
     those.left = {};
-    std::uint32_t dirty = violate_all(known, those), then = look.next(first);
+    tally found;
+    violate_all(known, those, found);
+    std::uint32_t then = look.next(first);
     marks_of now = fetch_marks(fetch_reads(position(then)));
     then = look.next(then + 1);
     reads_of next = fetch_reads(position(then));
@@ -100,12 +103,10 @@ class window_check : protected window_thread<Body> {
       then = look.next(then + 1);
       next = fetch_reads(position(then));
       if (w_.repair != 0 ? mine.status.version == w_.repair : mine.status.last) keep(those, mine);
-      if (!check(mine)) continue;
-      ++dirty;
-      those.left.put(turn_of(mine.position), true);
+      if (check(mine, found)) those.left.put(turn_of(mine.position), true);
     }
-    if (dirty != 0) simt::atomic(env_.state->dirty).fetch_add(dirty, order::relaxed);  // read behind the phase
-    return {dirty != 0, touched};
+    tell(found);
+    return {found.dirty != 0, touched};
   }
 
  public:
@@ -195,20 +196,44 @@ class window_check : protected window_thread<Body> {
     if (view.writer_below(key, p) != source) return false;
     return s.version <= version;  // it has not run again since `p` has read its log
   }
-  /// Position `p`, whose status this is from now on, has read what is not right.
-  GPUTM_INLINE void note_dirty(std::uint32_t p, const parts::position_status& s) {
-    log(p).set_status(s);
-    this->violate(p, violation::raw);
+  /// What a thread's part of a check has come to. The lanes of a warp tell it together: words that all threads change
+  /// are slow.
+  struct tally {
+    std::uint32_t dirty = 0, fresh = 0;  // positions in violation; those of them that were not known to be
+    std::uint32_t lowest = parts::writer_table::none;
+
+    GPUTM_INLINE void add(std::uint32_t p, bool is_fresh) {
+      ++dirty;
+      fresh += is_fresh;
+      lowest = p < lowest ? p : lowest;
+    }
+  };
+  /// All lanes of a warp call it.
+  GPUTM_INLINE void tell(const tally& mine) const {
+    const std::uint32_t dirty = simt::reduce_add(simt::full_mask, mine.dirty);
+    if (dirty == 0) return;
+    const std::uint32_t fresh = simt::reduce_add(simt::full_mask, mine.fresh);
+    const std::uint32_t lowest = simt::reduce_unordered(simt::full_mask, mine.lowest,
+                                                        [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
+    if (simt::lane() != 0) return;
+    parts::loop_state& s = *env_.state;
+    // relaxed: read behind the phase
+    simt::atomic(s.dirty).fetch_add(dirty, order::relaxed);
+    simt::atomic(s.counters.violations[static_cast<unsigned>(violation::raw)]).fetch_add(fresh, order::relaxed);
+    s.violated.name(lowest);
   }
   /// Whether the position is to run again.
-  GPUTM_INLINE bool check(const marks_of& m) {
+  GPUTM_INLINE bool check(const marks_of& m, tally& found) {
     const std::uint32_t p = m.position;
     parts::position_status s = m.status;
-    if (!s.dirty && !reads_hold(m)) {
+    const bool fresh = !s.dirty && !reads_hold(m);
+    if (fresh) {
       s.dirty = true;
-      note_dirty(p, s);
-    } else if (s.dirty) {
-      this->violate_again(p);
+      log(p).set_status(s);
+    }
+    if (s.dirty) {
+      found.add(p, fresh);
+      if (!repairs()) this->violate_again(p);  // nobody need look at those above
     } else if (s.last) {
       this->end_at(p);
     }
@@ -223,7 +248,8 @@ class window_check : protected window_thread<Body> {
   };
   /// The check of a position that has run once, as all of its window, and has read memory only: a comparison of marks
   /// for each read. Apart: beside it the other check would have fewer registers.
-  static GPUTM_NOINLINE calm_marks look_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p) {
+  static GPUTM_NOINLINE calm_marks look_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
+                                               bool marks_hold) {
     constexpr std::uint32_t wide = 8;
     const parts::loop_log log(logs, p);
     std::uint64_t key[wide];
@@ -242,7 +268,10 @@ class window_check : protected window_thread<Body> {
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
     }
-    return {table.is_below(newest, p) ? p : p + simt::grid_threads(), {}, newest, count};
+    const bool below = table.is_below(newest, p);
+    calm_marks seen{below && !marks_hold ? p : p + simt::grid_threads(), {}, newest, count};
+    seen.violated.put(0, below && marks_hold);
+    return seen;
   }
   /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
   /// then at the next one, so that few latencies follow one another. From `p`, its first one, on. If marks hold, a
@@ -313,16 +342,15 @@ class window_check : protected window_thread<Body> {
     those.watched.put(turn, !mine.memory || mine.count > at_once || mine.status.last);
     those.writers.put(turn, log(mine.position).write_count() != 0);
   }
-  /// The positions of these turns, which have run in a calm pass, are in violation; how many there are.
-  GPUTM_INLINE std::uint32_t violate_all(const parts::position_set& turns, positions& those) {
-    std::uint32_t n = 0;
+  /// The positions of these turns, which have run in a calm pass, are in violation.
+  GPUTM_INLINE void violate_all(const parts::position_set& turns, positions& those, tally& found) const {
     GPUTM_NO_UNROLL
-    for (std::uint32_t turn = turns.next(0); turn < parts::position_set::turns; turn = turns.next(turn + 1), ++n) {
+    for (std::uint32_t turn = turns.next(0); turn < parts::position_set::turns; turn = turns.next(turn + 1)) {
       const std::uint32_t p = position(turn);
-      note_dirty(p, {w_.tag, 0, true});
+      log(p).set_status({w_.tag, 0, true});
+      found.add(p, true);
       those.left.put(turn, true);
     }
-    return n;
   }
 };
 
