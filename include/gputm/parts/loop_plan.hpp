@@ -381,13 +381,13 @@ class loop_plan {
   }
 
   /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left, or leaves
-  /// little: if it did not, the window gives up its upper half, where violations are more frequent, or if it came to
-  /// hardly anything, three quarters.
+  /// little: if it did not, the window gives up its upper half, where violations are more frequent. If it came to hardly
+  /// anything, that is three quarters.
   GPUTM_INLINE void repair_or_decide(report& r, bool may_repair) {
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);
-    const bool cut = dirty > r.dirty_before / 2 && std::uint64_t{dirty} * few_again >= size;
-    const bool in_vain = dirty > r.dirty_before - r.dirty_before / 8;
+    const bool in_vain = dirty >= r.dirty_before - r.dirty_before / 8;
+    const bool cut = in_vain || (dirty > r.dirty_before / 2 && std::uint64_t{dirty} * few_again >= size);
     std::uint32_t left = !cut ? size : in_vain ? size / 4 : size / 2;
     if (r.too_long < left) left = r.too_long;
     const bool may_cut = limits_.adapt && left >= limits_.smallest;
