@@ -380,9 +380,9 @@ class loop_plan {
     s_.ended.forget();
   }
 
-  /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left, or leaves
-  /// little: if it did not, the window gives up its upper half, where violations are more frequent. If it came to hardly
-  /// anything, that is three quarters.
+  /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left, or
+  /// leaves little: if it did not, the window gives up its upper half, where violations are more frequent. If it came
+  /// to hardly anything, that is three quarters.
   GPUTM_INLINE void repair_or_decide(report& r, bool may_repair) {
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);
