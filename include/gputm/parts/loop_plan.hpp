@@ -182,7 +182,7 @@ class loop_plan {
     put(s_.dirty_before, any(w));
     put(s_.ran, w.size);
     put(s_.troubled, 0);
-    // windows that expect no violations run other code, and mostly commit whole; clearing takes time that is not theirs
+    // windows in which violations are not likely mostly commit whole; clearing takes time that is not theirs
     simt::plain_store(s_.began, limits_.timed && w.wary != 0 && !w.clear_table ? simt::nanoseconds() : 0);
     simt::progress();
   }

@@ -1,5 +1,5 @@
 // Floor 2: who writes an element in this window of a loop: the first and the last writer, GPU-TLS's minWriter and
-// maxWriter; and, in windows that expect violations, a list of all writers. Hashed, in a tagged_table; or, where there
+// maxWriter; and, in windows that are repaired, a list of all writers. Hashed, in a tagged_table; or, where there
 // is memory for it, with marks of its own for every element: then there is nothing to claim, nothing to search, always
 // room, and neighbours share a cache line. Few elements have several writers, so the marks of first writers lie side
 // by side, and those of last writers behind them all.

@@ -9,7 +9,7 @@
 namespace gputm::speculation {
 
 /// What a pass over a window is: its first one, which looks for nobody and lists nothing; its first one if violations
-/// are likely; or a repair of those in violation. Each has code of its own.
+/// are likely, and nobody repairs them; or a repair of those in violation. Each has code of its own.
 enum class pass : std::uint8_t { calm, wary, repair };
 
 /// Options::eager_check: look for lower writers at each single load already, in a window that is wary.

@@ -6,8 +6,8 @@
 //             where no lower one writes; nothing to do if no logged read is of a range (element_ranges) that was
 //             stored to, or if reads have looked for marks and need no more (needs_check). Reads without a log are of
 //             ranges that nobody has stored to: else the window begins anew
-//   repair    run those in violation again, which now see the others' deferred writes; check again, unless that can
-//             find nothing (loop_plan::is_sure)
+//   repair    run those in violation again, which now see the others' deferred writes, and wait for those of others
+//             that run again; check again, unless that can find nothing (loop_plan::is_sure)
 //   commit    the iterations below the lowest violation write back
 //
 // Why the result is the sequential loop's: take the iterations below the lowest violation, in order. Each one read
@@ -23,8 +23,8 @@
 // for what it reads counts as a writer of what it wrote before, until it has run again.
 //
 // Marks tell who writes an element last below a position, where it has one writer, or all are below. Else lists tell,
-// of those positions that share elements: a pass makes them before a window's first repair, or before its first check
-// if it expected violations; and anew if a repair writes what it did not before, and shares that.
+// of those positions that share elements: a pass makes them before a window's first repair, and anew if a repair writes
+// what it did not before, and shares that.
 //
 // After a window that needed no check, all of which commits, and no element of which has several writers, the next one
 // overlaps these commits: each warp writes back what it has executed, and goes on without a barrier. Meanwhile memory
