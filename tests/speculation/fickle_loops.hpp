@@ -36,12 +36,13 @@ struct writer_joins_another {
   }
 };
 
-/// Groups of six. The second stores to `c` only when it runs again, so the third to `d` only after that. The fourth
-/// writes `shared`, as the last does, whether it has read both or neither; if it runs again before the third does, it
-/// writes something else in between. The fifth has to read what it has written in the end.
+/// Groups of seven. The second stores to `c` only when it runs again, so the third to `d` only after that, which the
+/// last has had alone: so there are new lists then. The fourth writes `shared`, as the sixth does, whether it has read
+/// both or neither; if it runs again before the third does, it writes something else in between, and is not on the new
+/// list. The fifth has to read what it has written in the end.
 struct writer_comes_back {
   array<std::uint32_t> a, c, d, elsewhere, shared, out;  // of each group one, but for `elsewhere`: three
-  static constexpr std::uint32_t group = 6;
+  static constexpr std::uint32_t group = 7;
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
     const auto k = static_cast<std::uint32_t>(i), g = k / group;
@@ -60,7 +61,8 @@ struct writer_comes_back {
         GPUTM_TRY(it.store(out[g], x));
         break;
       }
-      default: GPUTM_TRY(it.store(shared[g], k));
+      case 5: GPUTM_TRY(it.store(shared[g], k)); break;
+      default: GPUTM_TRY(it.store(d[g], k));
     }
     return gputm::commit;
   }
@@ -105,8 +107,8 @@ void a_writer_that_comes_back_is_found(const venue& v) {
   stream s{v.on};
   const auto elsewhere = tm.read(s, body.elsewhere), shared = tm.read(s, body.shared), out = tm.read(s, body.out);
   for (std::uint32_t g = 0; g < groups; ++g) {
-    require_equal(out[g], 6 * g + 3, "what the reader found");
-    require_equal(shared[g], 6 * g + 5, "the last write");
+    require_equal(out[g], 7 * g + 3, "what the reader found");
+    require_equal(shared[g], 7 * g + 5, "the last write");
     for (std::uint32_t k = 0; k < 3; ++k) require_equal(elsewhere[3 * g + k], 0u, "what nobody writes in the end");
   }
 }

@@ -47,8 +47,7 @@ void a_chain_ends_at_a_small_multiple(const venue& v) {
   const int n = v.pick(40, 20000, 20000);
   const loop_statistics stats = run_chains<E>(v, n, {}, config_for(v, {.reads = 1, .writes = 1}));
   const std::uint64_t all = static_cast<unsigned>(n);
-  require(v.exploring() || 2 * stats.executed <= 7 * all,
-          "more than three and a half runs of the body an iteration");
+  require(v.exploring() || 2 * stats.executed <= 7 * all, "more than three and a half runs of the body an iteration");
 }
 
 /// Windows that commit some tens of light iterations are slower than one thread: if they are timed, it runs more of

@@ -10,6 +10,7 @@ namespace gputm::conformance {
 struct mixes_lower_ones {
   array<std::uint32_t> x, from;
   std::uint32_t lead, reads;
+  std::uint32_t end;  // the iteration that ends the loop, for which each repair of its window is checked
   static GPUTM_FN std::uint32_t mix(std::uint32_t sum, std::uint32_t value) { return sum * 31 + value; }
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
@@ -21,6 +22,7 @@ struct mixes_lower_ones {
       sum = mix(sum, value);
     }
     GPUTM_TRY(it.store(x[lead + k], sum));
+    if (k == end) it.break_loop();
     return gputm::commit;
   }
 };
@@ -34,7 +36,8 @@ void values_that_change_again_are_followed(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
   const mixes_lower_ones body{tm.template allocate<std::uint32_t>(lead + n),
-                              tm.template allocate<std::uint32_t>(n * reads), lead, reads};
+                              tm.template allocate<std::uint32_t>(n * reads), lead, reads,
+                              v.round % 2 == 0 ? n : n - 1};
   std::vector<std::uint32_t> x(lead + n), from(n * reads);
   for (auto& each : x) each = d.below(1000);
   for (std::uint32_t k = 0; k < n * reads; ++k) from[k] = k / reads + d.below(lead);

@@ -101,10 +101,17 @@ GPUTM_INLINE T reduce_unordered(mask_t mask, T value, Combine combine, GPUTM_HER
   return reduce(mask, value, combine, at);
 }
 
+// Multiprocessors of compute capability 7.5 have no instruction for it.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define GPUTM_HAS_WARP_REDUCE 1
+#else
+#define GPUTM_HAS_WARP_REDUCE 0
+#endif
+
 /// The bits that any lane of `mask` has; every lane gets them. T: std::uint32_t or std::uint64_t.
 template <class T>
 GPUTM_INLINE T reduce_or(mask_t mask, T bits, GPUTM_HERE) {
-#if GPUTM_ON_DEVICE
+#if GPUTM_HAS_WARP_REDUCE
   mask = __ballot_sync(mask, 1);  // a warp may be a part of one
   T all = __reduce_or_sync(mask, static_cast<std::uint32_t>(bits));
   if constexpr (sizeof(T) == 8) all |= T{__reduce_or_sync(mask, static_cast<std::uint32_t>(bits >> 32))} << 32;
@@ -117,7 +124,7 @@ GPUTM_INLINE T reduce_or(mask_t mask, T bits, GPUTM_HERE) {
 /// The sum over the lanes of `mask`; every lane gets it. T: std::uint32_t or std::uint64_t.
 template <class T>
 GPUTM_INLINE T reduce_add(mask_t mask, T value, GPUTM_HERE) {
-#if GPUTM_ON_DEVICE
+#if GPUTM_HAS_WARP_REDUCE
   mask = __ballot_sync(mask, 1);
   if constexpr (sizeof(T) == 4) return __reduce_add_sync(mask, value);
   constexpr unsigned part = 27;  // bits of which 32 lanes' sum fits into a word

@@ -17,10 +17,10 @@
 // unless that one ends the loop by an error, or the window begins anew (loop_plan::must_repeat).
 //
 // A repair looks at few positions only: those in violation run again, and as long as each writes to the elements that
-// it wrote to before, only they and those that have read from others can be wrong afterwards; nor do marks of last
-// writers change. Else (unmarked: one has written elsewhere, or failed after a write, or the window has given up
-// positions) all reads of the window are checked each time, and last writers are counted again. One that came too early
-// for what it reads counts as a writer of what it wrote before, until it has run again.
+// it wrote to before, only they can be wrong afterwards; nor do marks of last writers change. Else (unmarked: one has
+// written elsewhere, or failed after a write, or the window has given up positions) all reads of the window are checked
+// each time, and last writers are counted again. One that came too early for what it reads counts as a writer of what
+// it wrote before, until it has run again.
 //
 // Marks tell who writes an element last below a position, where it has one writer, or all are below. Else lists tell,
 // of those positions that share elements: a pass makes them before a window's first repair, and anew if a repair writes
@@ -88,10 +88,7 @@ class deferred_update : window_check<Options, Body> {
     if (calm && usual) return true;  // one test, since most come to this
     if constexpr (wary) {
       if (usual && a.reads() == 0 && a.writes() == 0) return true;  // its sizes say that there is nothing to see
-      const std::uint32_t turn = turn_of(p);
-      those->readers.put(turn, a.reads() != 0 || !usual);
-      those->watched.put(turn, a.forwarded() != 0);
-      those->writers.put(turn, committed && a.writes() != 0);
+      those->readers.put(turn_of(p), a.reads() != 0 || !usual);
     }
     if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
     if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());

@@ -25,7 +25,7 @@ class window_check : protected window_thread<Body> {
     parts::position_set due;      ///< run again in this repair
     parts::position_set left;     ///< in violation as far as is known: run again in the next one
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
-    parts::position_set watched;  ///< have read from others, or ended the loop: each check has to see them
+    parts::position_set watched;  ///< have ended the loop: each check has to see them
     parts::position_set writers;  ///< have something to write back
     bool trouble;                 ///< in this calm pass some have done what a serial section has to see
     bool logs;                    ///< of this calm pass, if it was one: logs tell how many reads there are
@@ -56,8 +56,8 @@ class window_check : protected window_thread<Body> {
     bool touched;  ///< the next loop should not peek: some have read an element that has a mark, of whatever window, or
                    ///< too many; or nobody has looked
   };
-  /// A repair that has changed nothing but values leaves most positions right: only those are looked at that have run
-  /// again, or have read from others.
+  /// A repair that has changed nothing but values leaves all others right: only those are looked at that have run
+  /// again, or have ended the loop.
   GPUTM_INLINE check_result check_all(positions& those) {
     std::uint32_t first = first_turn();
     parts::position_set known{};  // to be in violation, below those
@@ -334,12 +334,11 @@ class window_check : protected window_thread<Body> {
   /// Where all iterations read at most so many elements, the next loop peeks (loop_window): a look for a mark at each
   /// read takes less time than a check with its barrier then. Of windows with one position a thread, and of others.
   static constexpr std::uint32_t few_reads = 16, few_reads_of_several = 1;
-  /// What later checks and the commit have to know of a position that has run again, or ended the loop. Where it has
-  /// read more than a check fetches at once, it is looked at each time.
+  /// What later checks and the commit have to know of a position that has run again, or ended the loop.
   GPUTM_INLINE void keep(positions& those, const marks_of& mine) const {
     const std::uint32_t turn = turn_of(mine.position);
     those.readers.put(turn, true);
-    those.watched.put(turn, !mine.memory || mine.count > at_once || mine.status.last);
+    those.watched.put(turn, mine.status.last);
     those.writers.put(turn, log(mine.position).write_count() != 0);
   }
   /// The positions of these turns, which have run in a calm pass, are in violation.
