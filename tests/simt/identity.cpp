@@ -162,6 +162,12 @@ TEST(masks, arithmetic) {
   EXPECT_EQ(count(0xf0f0u), 8u);
   EXPECT_EQ(lowest(0xf0f0u), 4u);
   EXPECT_EQ(lowest(0u), 32u);
+  EXPECT_EQ(without_lowest(0xf0f0u, 0), 0xf0f0u);
+  EXPECT_EQ(without_lowest(0xf0f0u, 5), 0xe000u);
+  EXPECT_EQ(without_lowest(0xf0f0u, 8), 0u);
+  EXPECT_EQ(nth(0xf0f0u, 0), 4u);
+  EXPECT_EQ(nth(0xf0f0u, 4), 12u);
+  EXPECT_EQ(nth(~0u, 31), 31u);
 }
 
 }  // namespace
