@@ -419,7 +419,7 @@ TEST(loops, writers_are_listed_where_there_is_room_for_one_write) {
   auto h = tm.allocate<int>(300);
   const auto executed = [&](std::uint32_t writes) {
     return speculate(s, tm, 5000, histogram{h},
-                     {.capacity = {.reads = 1, .writes = writes}, .blocks = 8, .threads = 32})
+                     {.capacity = {.reads = 1, .writes = writes}, .blocks = 8, .threads = 32, .patience = 0})
         .executed;
   };
   const std::uint64_t one = executed(1), several = executed(2);
