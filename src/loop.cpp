@@ -220,6 +220,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   s.limits.patience = c.patience;
   const bool may_time = c.adapt && c.stretch != 0;
   s.limits.timed = may_time && c.timed.value_or(traits.repairs && !host);  // a host's threads are simulated
+  s.limits.repair_whole = c.repair_whole.value_or(!host);  // a barrier of a GPU takes as long as thousands of runs
   return s;
 }
 

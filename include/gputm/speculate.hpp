@@ -38,14 +38,17 @@ struct loop_config {
                                        ///< stored to their element. If none has, and all that a loop stores to had
                                        ///< been stored to before, it needs no check
   std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
-  std::uint32_t patience = 128;        ///< looks of one that runs again, and needs the value of another one that does,
-                                       ///< whether that has run, before it leaves that to the next time. 0: none, so
-                                       ///< values go from one to the next once each time
-  std::uint32_t stretch = 8192;        ///< iterations that one thread runs in a row when windows fail, at most; 0, or
-                                       ///< without `adapt`: one, and only if nothing else can commit
-  std::optional<bool> timed = {};      ///< such a stretch also follows a window that was slower than one thread.
-                                       ///< Unless set: on GPUs, for gpu_tls and its forms that repair
-  std::uint32_t table_slots = 0;       ///< of a hashed table: a power of two. 0: hashed only if memory is short
+  std::optional<bool> repair_whole = {};  ///< a window is repaired as a whole before it gives up positions, however
+                                          ///< many are in violation: that costs runs of bodies, and saves windows.
+                                          ///< Unless set: on GPUs
+  std::uint32_t patience = 128;    ///< looks of one that runs again, and needs the value of another one that does,
+                                   ///< whether that has run, before it leaves that to the next time. 0: none, so
+                                   ///< values go from one to the next once each time
+  std::uint32_t stretch = 8192;    ///< iterations that one thread runs in a row when windows fail, at most; 0, or
+                                   ///< without `adapt`: one, and only if nothing else can commit
+  std::optional<bool> timed = {};  ///< such a stretch also follows a window that was slower than one thread.
+                                   ///< Unless set: on GPUs, for gpu_tls and its forms that repair
+  std::uint32_t table_slots = 0;   ///< of a hashed table: a power of two. 0: hashed only if memory is short
   std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
                                                        ///< more; direct_update needs 8
   std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table

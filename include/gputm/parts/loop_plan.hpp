@@ -173,8 +173,9 @@ class loop_plan {
     ++w.number;
     return w;
   }
-  /// As many positions in violation as its first pass may leave: what a repair of all of them comes to, it has to show.
-  static GPUTM_INLINE std::uint32_t any(const loop_window& w) { return 2 * w.size; }
+  /// Twice as many positions in violation as its first pass may leave. If windows are repaired whole, those are all:
+  /// what a repair of them comes to, it has to show.
+  GPUTM_INLINE std::uint32_t any(const loop_window& w) const { return limits_.repair_whole ? 2 * w.size : w.size; }
   /// Begins a window, but for the words that iterations change, and its own.
   GPUTM_INLINE void enter(const loop_window& w) {
     if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
@@ -386,8 +387,10 @@ class loop_plan {
   GPUTM_INLINE void repair_or_decide(report& r, bool may_repair) {
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);
-    const bool in_vain = dirty >= r.dirty_before - r.dirty_before / 8;
-    const bool cut = in_vain || (dirty > r.dirty_before / 2 && std::uint64_t{dirty} * few_again >= size);
+    const bool whole = limits_.repair_whole;
+    const bool in_vain = whole && dirty >= r.dirty_before - r.dirty_before / 8;
+    const bool much = !whole || std::uint64_t{dirty} * few_again >= size;
+    const bool cut = in_vain || (much && dirty > r.dirty_before / 2);
     std::uint32_t left = !cut ? size : in_vain ? size / 4 : size / 2;
     if (r.too_long < left) left = r.too_long;
     const bool may_cut = limits_.adapt && left >= limits_.smallest;

@@ -39,6 +39,7 @@ struct loop_limits {
   bool adapt = true;               ///< the window follows the violations
   bool overlap = true;             ///< a window may overlap the commits of the one before
   bool peek = true;                ///< a window's reads may look for marks instead of being checked
+  bool repair_whole = false;       ///< a window is repaired before it gives up positions
   bool timed = false;              ///< one thread runs iterations where it has been faster than windows
 };
 
