@@ -295,7 +295,7 @@ class loop_plan {
         r.w.closing == 0 && !r.found.has(loop_findings::several) && r.w.commits == r.w.size && limits_.overlap;
     return can && r.past.no_overlap == 0 && r.found.read_logged == 0;
   }
-  /// Whether marks of last writers still hold.
+  /// Notes whether marks of last writers still hold.
   static GPUTM_INLINE void know_marks(report& r) {
     if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
   }
