@@ -73,6 +73,14 @@ parts::element_ranges plan_ranges(const memory_core& m, bool may_move) {
   return ranges;
 }
 
+/// Bytes that the logs of a window may have. Threads without an iteration in it are idle.
+std::uint64_t share_of_logs(const loop_config& c, const parts::loop_log_space& logs, const backend& on,
+                            std::uint32_t grid_threads) {
+  if (c.log_bytes != 0) return c.log_bytes;
+  constexpr std::uint64_t of_memory = 8;
+  return std::max(usual_log_bytes, std::min(logs.position_bytes() * grid_threads, on.memory_bytes() / of_memory));
+}
+
 /// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. The windows
 /// of a loop without violations are about equally large, and all threads run equally many iterations of one, so that
 /// none wait.
@@ -170,8 +178,9 @@ void check_arrays(const loop_sizes& s, const memory_core& m) {
                            std::to_string(s.arrays) + " when the workspace was made: make it after the arrays");
 }
 
-loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memory_core& m, std::uint64_t n,
+loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const memory_core& m, std::uint64_t n,
                      std::uint32_t grid_threads) {
+  loop_config c = asked;
   check_capacity(c.capacity);
   if (c.smallest_window == 0) throw invalid_argument("smallest_window is 0: a window has at least one iteration");
   if (c.tags < 3 || c.tags > parts::writer_table::tags)
@@ -189,6 +198,7 @@ loop_sizes plan_loop(const loop_config& c, const loop_traits& traits, const memo
   const bool hashed = !plan_marks(c, traits, m, s.table);
   s.ranges = plan_ranges(m, traits.writers && !hashed);  // marks tell where, if elements have their own
   const std::uint64_t marked = marked_by_iteration(c, traits);
+  c.log_bytes = share_of_logs(c, s.logs, *m.on(), grid_threads);
   if (traits.logs)
     s.logs.window = plan_window(c, s.logs, hashed, marked, host, std::max<std::uint64_t>(n, 1), grid_threads);
   if (hashed && traits.table) s.table.slots = plan_table(c, s.logs.window, marked, host);

@@ -42,6 +42,7 @@ class cuda_backend final : public backend {
   std::string name() const override { return properties_.name; }
   std::uint32_t multiprocessors() const override { return static_cast<std::uint32_t>(properties_.multiProcessorCount); }
   std::uint32_t warp_width() const override { return 32; }
+  std::uint64_t memory_bytes() const override { return properties_.totalGlobalMem; }
   std::uint32_t max_resident_blocks() const override {
     return multiprocessors() * static_cast<std::uint32_t>(properties_.maxBlocksPerMultiProcessor);
   }

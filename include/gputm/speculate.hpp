@@ -58,7 +58,8 @@ struct loop_config {
                                         ///< iteration has room for 32 loads and stores or more
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
                                                ///< most 2^32 - 2, which larger values mean
-  std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< the logs' share of device memory; the window shrinks to fit it
+  std::uint64_t log_bytes = 0;  ///< the logs' share of device memory; the window shrinks to fit it. 0: a GiB, or more
+                                ///< if an iteration for each thread needs more, up to an eighth of a GPU's memory
 };
 
 /// Counters of one loop.
@@ -106,6 +107,7 @@ struct loop_sizes {
   std::uint32_t memory = 0;                         ///< its number
   std::uint32_t arrays = 0;                         ///< that it has
 };
+inline constexpr std::uint64_t usual_log_bytes = std::uint64_t{1} << 30;
 void check_iterations(std::int64_t n);
 /// Iterations from which on a first loop has a scout.
 std::uint64_t scout_from(const loop_config&);
@@ -143,7 +145,18 @@ class loop_workspace {
   static_assert(changed % sizeof(std::uint64_t) == 0);
   device device_;
 
-  static constexpr std::uint64_t few_bytes = 64u << 20;
+  /// The configuration, changed so that it needs less memory; false if that cannot be.
+  static bool needs_less(loop_config& c) {
+    constexpr std::uint64_t few_bytes = 64u << 20;
+    if (c.log_bytes == 0) {
+      c.log_bytes = detail::usual_log_bytes;
+      return true;
+    }
+    const bool may = c.marks_bytes != 0;
+    c.marks_bytes = 0;  // a hashed table, and logs of smaller windows
+    c.log_bytes = std::min(c.log_bytes, few_bytes);
+    return may;
+  }
   static constexpr std::uint32_t most_threads_in_place = 96;  ///< of a block
   static constexpr std::uint32_t last_blocks = 16;  ///< of a multiprocessor of a GPU; an H100's holds 12 to 16
   static constexpr std::uint32_t most_scouts = 3;
@@ -255,15 +268,16 @@ class loop_workspace {
     detail::check_config(grid);
     shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
     words_ = buffer(device_, 2 * copy_bytes);
-    try {
-      allocate(tm, n, c);
-    } catch (const out_of_memory&) {  // a hashed table and logs of smaller windows need less
-      table_ = buffer();
-      logs_ = buffer();
-      loop_config smaller = c;
-      smaller.marks_bytes = 0;
-      smaller.log_bytes = c.log_bytes < few_bytes ? c.log_bytes : few_bytes;
-      allocate(tm, n, smaller);
+    bool allocated = false;
+    for (loop_config fitting = c; !allocated;) {
+      try {
+        allocate(tm, n, fitting);
+        allocated = true;
+      } catch (const out_of_memory&) {
+        table_ = buffer();
+        logs_ = buffer();
+        if (!needs_less(fitting)) throw;
+      }
     }
     allocate_in_place();
     forget_all(s);

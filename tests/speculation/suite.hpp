@@ -25,6 +25,7 @@
 #include "speculation/scouted_loops.hpp"
 #include "speculation/split_loops.hpp"
 #include "speculation/value_loops.hpp"
+#include "speculation/waiting_loops.hpp"
 #include "speculation/writer_loops.hpp"
 
 namespace gputm::conformance {

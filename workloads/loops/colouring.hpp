@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,7 +66,7 @@ struct colouring_problem : loop_problem {
     graph = graph_of(std::move(edges));
     iterations = graph.vertices();
     colours.assign(graph.vertices(), 0);
-    capacity = {.reads = usual_reads(), .writes = 1};
+    capacity = {.reads = most_reads(), .writes = 1};
     dependent = !graph.earlier.empty();
   }
   template <class Place>
@@ -77,20 +76,15 @@ struct colouring_problem : loop_problem {
   }
 
  private:
-  /// Reads of all vertices but a few: those wait until they are the first of a window, which costs less than logs of
-  /// their size for everybody.
-  std::uint32_t usual_reads() const {
-    constexpr std::size_t few = 64;
-    constexpr std::uint64_t most = 2048;
-    std::vector<std::uint64_t> reads(graph.vertices());
+  /// Reads of the vertex with most of them. One that has more waits until it is the first of a window.
+  std::uint32_t most_reads() const {
+    constexpr std::uint64_t most = 8192;  // for logs of that size a GPU has room, if there is one for each thread
+    std::uint64_t reads = 1;
     for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
       const std::uint64_t neighbours = graph.first[v + 1] - graph.first[v];
-      reads[v] = neighbours * (neighbours / colouring_body<plain_arrays>::at_once + 1);
+      reads = std::max(reads, neighbours * (neighbours / colouring_body<plain_arrays>::at_once + 1));
     }
-    if (reads.empty()) return 1;
-    const auto kth = reads.begin() + static_cast<std::ptrdiff_t>(std::min(few, reads.size() - 1));
-    std::nth_element(reads.begin(), kth, reads.end(), std::greater<>());
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(*kth, 1, most));
+    return static_cast<std::uint32_t>(std::min(reads, most));
   }
 };
 

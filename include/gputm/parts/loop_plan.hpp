@@ -56,7 +56,7 @@ class loop_plan {
   struct report {
     loop_window w;
     loop_findings found;
-    std::uint32_t violated, ended, too_long, failed, dirty, dirty_before, ran, troubled;
+    std::uint32_t violated, ended, too_long, failed, dirty, lengthy, dirty_before, ran, troubled;
     std::uint32_t stretched, next_stretch;
     std::uint64_t began, stretch_ns;
     loop_past past;
@@ -84,6 +84,7 @@ class loop_plan {
     r.too_long = s_.too_long.get();
     r.failed = get(s_.failed);
     r.dirty = get(s_.dirty);
+    r.lengthy = get(s_.lengthy);
     r.dirty_before = simt::plain_load(s_.dirty_before);
     r.ran = simt::plain_load(s_.ran);
     r.troubled = simt::plain_load(s_.troubled);
@@ -183,6 +184,7 @@ class loop_plan {
     put(s_.dirty_before, any(w));
     put(s_.ran, w.size);
     put(s_.troubled, 0);
+    put(s_.lengthy, 0);
     // windows in which violations are not likely mostly commit whole; clearing takes time that is not theirs
     simt::plain_store(s_.began, limits_.timed && w.wary != 0 && !w.clear_table ? simt::nanoseconds() : 0);
     simt::progress();
@@ -372,6 +374,7 @@ class loop_plan {
       list(r, r.found.has(loop_findings::several));
       if (r.w.lists_now()) r.w.lists |= loop_window::before;
     }
+    if (r.lengthy != 0) r.w.lists |= loop_window::patient;
     r.w.from = r.violated;
     put(s_.dirty_before, again);
     s_.violated.forget();

@@ -56,7 +56,8 @@ struct loop_window {
   std::uint32_t clear_table = 0;  ///< before it begins
   std::uint32_t wary = 0;         ///< windows for which violations are likely
   std::uint32_t lists = 0;     ///< of those who write to elements with several writers: 0 if there are none yet, else
-                               ///< how often they have been made; beside it `listing`, `before`, `doubtful`
+                               ///< how often they have been made; beside it `listing`, `before`, `doubtful`,
+                               ///< `patient`
   std::uint32_t over = 0;      ///< there is none
   std::uint32_t closing = 0;   ///< no window follows its commits, once they are known
   std::uint32_t plain = 0;     ///< all positions have run in a first pass without incident, whatever statuses say
@@ -72,18 +73,26 @@ struct loop_window {
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
 
-  static constexpr std::uint32_t listing = 1u << 31, before = 1u << 30, doubtful = 1u << 29;
+  static constexpr std::uint32_t listing = 1u << 31, before = 1u << 30, doubtful = 1u << 29, patient = 1u << 28;
   /// Whether the pass makes lists, and does nothing else; whether it does so before the repair that has been decided
   /// on, or else before a check; and which ones there are then.
   GPUTM_INLINE bool lists_now() const { return (lists & listing) != 0; }
   GPUTM_INLINE bool lists_before() const { return (lists & before) != 0; }
-  GPUTM_INLINE std::uint32_t which_lists() const { return lists & ~(listing | before | doubtful); }
+  GPUTM_INLINE std::uint32_t which_lists() const { return lists & (patient - 1); }
   /// Whether some of it has run again, or is about to.
   GPUTM_INLINE bool was_repaired() const { return which_lists() != 0; }
   /// Whether all iterations run in it.
   GPUTM_INLINE bool is_first_pass() const { return repair == 0 && !lists_now(); }
   /// Whether all that have marked an element write it (loop_findings::unmarked).
   GPUTM_INLINE bool marks_hold() const { return (lists & doubtful) == 0; }
+
+  /// Looks of one that runs again whether another one has: more in a window with long iterations that do. Who gives up
+  /// would run once more, in another repair, and that takes as long as the longest of them.
+  GPUTM_INLINE std::uint32_t patience(std::uint32_t looks) const {
+    constexpr std::uint32_t longer = 1024;
+    if ((lists & patient) == 0) return looks;
+    return looks <= ~0u / longer ? looks * longer : ~0u;
+  }
 
   static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30;
   GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking); }
@@ -165,6 +174,7 @@ struct loop_state {
   std::uint64_t found[loop_findings::words];
   lowest_position too_long;    ///< whose log was full: it commits as a window's first only
   std::uint32_t dirty;         ///< positions in violation
+  std::uint32_t lengthy;       ///< some of them have read many elements
   std::uint32_t dirty_before;  ///< as of the check before
   std::uint32_t ran;           ///< in this window: runs of bodies
   std::uint32_t troubled;      ///< some positions have been in violation

@@ -50,7 +50,7 @@ class deferred_access {
         logged_(w.logged),
         offset_(w.range_offset()),
         repair_(repair ? w.repair : 0),
-        patience_(repair ? patience : 0),
+        patience_(repair ? w.patience(patience) : 0),
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),

@@ -239,8 +239,9 @@ class scout {
     const std::uint32_t offset = simt::plain_load(env.table.past->offset);
     const bool has_tag = simt::plain_load(env.table.past->tag) + 3 <= env.limits.tags;
     const std::uint32_t n = iterations(env), samples = simt::grid_threads();
-    const auto of_all = [n, samples](std::uint32_t x) {
-      const std::uint64_t times = (std::uint64_t{x} * n + samples - 1) / samples;
+    const std::uint32_t each = (n - 1) / samples + 1;  // iterations that it stands for
+    const auto of_all = [each](std::uint32_t x) {
+      const std::uint64_t times = std::uint64_t{x} * each;
       return static_cast<std::uint32_t>(times < ~0u ? times : ~0u);
     };
     const std::uint32_t owned = of_all(all.owned), to_others = of_all(all.to_others);

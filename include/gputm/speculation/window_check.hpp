@@ -196,15 +196,19 @@ class window_check : protected window_thread<Body> {
     if (view.writer_below(key, p) != source) return false;
     return s.version <= version;  // it has not run again since `p` has read its log
   }
+  /// An iteration that reads so much takes longer than another one's value takes from its log to who waits for it.
+  static constexpr std::uint32_t many_reads = 32;
   /// What a thread's part of a check has come to. The lanes of a warp tell it together: words that all threads change
   /// are slow.
   struct tally {
     std::uint32_t dirty = 0, fresh = 0;  // positions in violation; those of them that were not known to be
     std::uint32_t lowest = parts::writer_table::none;
+    std::uint32_t reads = 0;  // of one of them, at most
 
-    GPUTM_INLINE void add(std::uint32_t p, bool is_fresh) {
+    GPUTM_INLINE void add(std::uint32_t p, bool is_fresh, std::uint32_t its_reads) {
       ++dirty;
       fresh += is_fresh;
+      reads = reads < its_reads ? its_reads : reads;
       lowest = p < lowest ? p : lowest;
     }
   };
@@ -215,9 +219,11 @@ class window_check : protected window_thread<Body> {
     const std::uint32_t fresh = simt::reduce_add(simt::full_mask, mine.fresh);
     const std::uint32_t lowest = simt::reduce_unordered(simt::full_mask, mine.lowest,
                                                         [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
+    const bool lengthy = simt::any(simt::full_mask, mine.reads >= many_reads);
     if (simt::lane() != 0) return;
     parts::loop_state& s = *env_.state;
     // relaxed: read behind the phase
+    if (lengthy) simt::atomic(s.lengthy).store(1, order::relaxed);
     simt::atomic(s.dirty).fetch_add(dirty, order::relaxed);
     simt::atomic(s.counters.violations[static_cast<unsigned>(violation::raw)]).fetch_add(fresh, order::relaxed);
     s.violated.name(lowest);
@@ -232,7 +238,7 @@ class window_check : protected window_thread<Body> {
       log(p).set_status(s);
     }
     if (s.dirty) {
-      found.add(p, fresh);
+      found.add(p, fresh, m.count);
       if (!repairs()) this->violate_again(p);  // nobody need look at those above
     } else if (s.last) {
       this->end_at(p);
@@ -347,7 +353,7 @@ class window_check : protected window_thread<Body> {
     for (std::uint32_t turn = turns.next(0); turn < parts::position_set::turns; turn = turns.next(turn + 1)) {
       const std::uint32_t p = position(turn);
       log(p).set_status({w_.tag, 0, true});
-      found.add(p, true);
+      found.add(p, true, log(p).read_count());
       those.left.put(turn, true);
     }
   }

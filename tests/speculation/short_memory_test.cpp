@@ -1,0 +1,94 @@
+// Logs and marks of loops on a device that has little memory, or much.
+#include "speculation/fixture.hpp"
+
+namespace gputm {
+namespace {
+
+using engine = speculation::gpu_tls;
+
+/// The host device, with as much memory as it is told.
+class measured_device : public backend {
+  device it_ = host_device();
+
+ public:
+  std::uint64_t bytes = 0;                ///< that it says it has
+  std::size_t largest = ~std::size_t{0};  ///< that it gives away at once
+  device_kind kind() const override { return it_->kind(); }
+  std::string name() const override { return it_->name(); }
+  std::uint32_t multiprocessors() const override { return it_->multiprocessors(); }
+  std::uint32_t warp_width() const override { return it_->warp_width(); }
+  std::uint64_t memory_bytes() const override { return bytes; }
+  std::uint32_t max_resident_blocks() const override { return it_->max_resident_blocks(); }
+  void* allocate(std::size_t n) override {
+    if (n > largest) throw out_of_memory("no " + std::to_string(n) + " bytes");
+    return it_->allocate(n);
+  }
+  void free(void* p) noexcept override { it_->free(p); }
+  void* create_stream() override { return it_->create_stream(); }
+  void destroy_stream(void* s) noexcept override { it_->destroy_stream(s); }
+  void synchronize(void* s) override { it_->synchronize(s); }
+  void copy_to_device(void* s, void* to, const void* from, std::size_t n) override {
+    it_->copy_to_device(s, to, from, n);
+  }
+  void copy_from_device(void* s, void* to, const void* from, std::size_t n) override {
+    it_->copy_from_device(s, to, from, n);
+  }
+  void fill_zero(void* s, void* p, std::size_t n) override { it_->fill_zero(s, p, n); }
+  void run_host(std::uint32_t blocks, std::uint32_t cluster, std::uint32_t threads, std::size_t shared_bytes,
+                const std::function<void()>& thread_main) override {
+    it_->run_host(blocks, cluster, threads, shared_bytes, thread_main);
+  }
+};
+
+struct add_one {
+  array<int> a;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<unsigned>(i);
+    GPUTM_TRY(const int v, it.load(a[k]));
+    GPUTM_TRY(it.store(a[k], v + 1));
+    return gputm::commit;
+  }
+};
+
+struct short_memory : testing::Test {
+  static constexpr std::uint32_t n = 8192;
+  std::shared_ptr<measured_device> with = std::make_shared<measured_device>();
+  device on{with};
+  stream s{on};
+  memory<engine> tm{on};
+  array<int> a = tm.allocate<int>(n);
+  loop_config config{.capacity = {.reads = 4096, .writes = 1}};
+};
+
+TEST_F(short_memory, a_gpu_has_logs_for_an_iteration_of_each_thread) {
+  constexpr std::uint32_t threads = 128;
+  config.capacity.reads = 1u << 21;  // 16 MiB
+  const auto window = [&](std::uint64_t bytes) {
+    with->bytes = bytes;
+    return detail::plan_loop(config, engine::loop, tm.core(), n, threads).limits.window;
+  };
+  EXPECT_EQ(window(0), 63u);
+  EXPECT_EQ(window(std::uint64_t{4} << 30), 63u);
+  EXPECT_EQ(window(std::uint64_t{12} << 30), 95u);
+  EXPECT_EQ(window(std::uint64_t{80} << 30), threads);
+  config.log_bytes = std::uint64_t{1} << 30;
+  EXPECT_EQ(window(std::uint64_t{80} << 30), 63u);
+}
+TEST_F(short_memory, what_does_not_fit_becomes_smaller) {
+  const auto window = [&](std::size_t largest) {
+    with->largest = largest;
+    auto w = make_loop_workspace<add_one>(s, tm, n, config);
+    speculate_async(s, tm, w, n, add_one{a});
+    w.collect(s, tm);
+    return w.limits().window;
+  };
+  EXPECT_EQ(window(std::size_t{1} << 30), n);
+  EXPECT_LT(window(std::size_t{100} << 20), n);
+  EXPECT_EQ(tm.read(s, a), std::vector<int>(n, 2));
+  EXPECT_THROW(window(std::size_t{1} << 20), out_of_memory);
+  EXPECT_EQ(tm.read(s, a), std::vector<int>(n, 2));
+}
+
+}  // namespace
+}  // namespace gputm

@@ -1,0 +1,53 @@
+// A property of gpu_tls: iterations that run again take the values of others that do, and wait for these, the longer
+// the more they have read themselves.
+#pragma once
+
+#include "speculation/programs.hpp"
+
+namespace gputm::conformance {
+
+/// x[k] = x[k - 1] + sum of many elements, all of which are read before that.
+struct long_links {
+  array<std::uint32_t> x, many;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto k = static_cast<std::uint32_t>(i);
+    std::uint32_t sum = 0;
+    for (std::uint32_t j = 0; j < many.size(); ++j) {
+      GPUTM_TRY(const std::uint32_t value, it.load(many[j]));
+      sum += value;
+    }
+    if (k != 0) {
+      GPUTM_TRY(const std::uint32_t before, it.load(x[k - 1]));
+      sum += before;
+    }
+    GPUTM_TRY(it.store(x[k], sum));
+    return gputm::commit;
+  }
+};
+
+/// In the window's only repair everybody but the first one runs again, and none of them in vain.
+template <class E>
+void long_iterations_are_waited_for(const venue& v) {
+  const std::uint32_t n = v.pick(6, 64, 64), reads = 40;
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const long_links body{tm.template allocate<std::uint32_t>(n), tm.template allocate<std::uint32_t>(reads)};
+  std::vector<std::uint32_t> many(reads), x(n);
+  for (std::uint32_t j = 0; j < reads; ++j) many[j] = j * j + 1;
+  tm.write(s, body.many, many);
+  std::uint32_t sum = 0;
+  for (const std::uint32_t value : many) sum += value;
+  for (std::uint32_t k = 0; k < n; ++k) x[k] = sum * (k + 1);
+  loop_config c = config_for(v, {.reads = reads + 1, .writes = 1});
+  c.in_place = false;
+  c.first_window = n;
+  c.repair_whole = true;
+  c.patience = 1;
+  c.timed = false;
+  const loop_statistics done = speculate(s, tm, n, body, c);
+  require(tm.read(s, body.x) == x, "the sums");
+  require(done.executed <= 2 * n, "one that ran again has not waited for another one's value");
+}
+
+}  // namespace gputm::conformance
