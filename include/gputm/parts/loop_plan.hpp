@@ -109,7 +109,7 @@ class loop_plan {
     put(s_.next_stretch, r.next_stretch = some);
     enter(r.w);
     r.ran = r.w.size;
-    r.dirty_before = any(r.w);
+    r.dirty_before = twice_allowed(r.w);
   }
   /// The words that iterations change.
   GPUTM_INLINE void reset() {
@@ -176,12 +176,14 @@ class loop_plan {
   }
   /// Twice as many positions in violation as its first pass may leave. If windows are repaired whole, those are all:
   /// what a repair of them comes to, it has to show.
-  GPUTM_INLINE std::uint32_t any(const loop_window& w) const { return limits_.repair_whole ? 2 * w.size : w.size; }
+  GPUTM_INLINE std::uint32_t twice_allowed(const loop_window& w) const {
+    return limits_.repair_whole ? 2 * w.size : w.size;
+  }
   /// Begins a window, but for the words that iterations change, and its own.
   GPUTM_INLINE void enter(const loop_window& w) {
     if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
     put(past_.listed, 0);
-    put(s_.dirty_before, any(w));
+    put(s_.dirty_before, twice_allowed(w));
     put(s_.ran, w.size);
     put(s_.troubled, 0);
     put(s_.lengthy, 0);

@@ -39,7 +39,7 @@
 
 namespace gputm::speculation {
 
-/// One thread of such a loop. Options: see deferred_access. Commit: operator()(environment, window, table, writers,
+/// One thread of such a loop. Options: see deferred_access. Commit: operator()(environment, window, table,
 /// barrier) writes back what commits; is_local, and then write_back(), see parallel_commit.
 template <class Options, class Commit, class Body>
 class deferred_update : window_check<Options, Body> {
@@ -373,7 +373,7 @@ class deferred_update : window_check<Options, Body> {
       do same = run_pass(those);
       while (same && (w_.repair | w_.again) != 0);
       if (!same) continue;
-      Commit()(env_, w_, table_, w_.decided ? nullptr : &those.writers, barrier_);
+      Commit()(env_, w_, table_, barrier_);
       if (w_.closing) break;  // nobody waits for these commits
       barrier_.wait([this] { plan_.next(); });
       this->look_at_window();

@@ -12,7 +12,7 @@ namespace gputm::speculation {
 struct serial_commit {
   static constexpr bool is_local = false;
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w, const parts::writer_table&,
-                               const parts::position_set*, parts::grid_barrier&) const {
+                               parts::grid_barrier&) const {
     if (simt::grid_thread_rank() != 0) return;
     GPUTM_NO_UNROLL
     for (std::uint32_t p = 0; p < w.commits; ++p) {

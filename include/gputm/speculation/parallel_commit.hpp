@@ -175,18 +175,11 @@ class parallel_commit {
     if (simt::is_full_warp()) first = write_all_rows(env.logs, array, first, end);
     write_positions(env.logs, array, first + simt::lane(), end);
   }
-  /// Writes back what commits of a window. All threads of the grid call it; `mine`: a thread's positions that have
-  /// something to write, or null if nobody knows.
+  /// Writes back what commits of a window. All threads of the grid call it.
   GPUTM_INLINE void operator()(const loop_environment& env, const parts::loop_window& w,
-                               const parts::writer_table& table, const parts::position_set* mine,
-                               parts::grid_barrier& barrier) const {
-    const bool several = w.several && w.commits != 1;
-    if (several) leave_to_last_writers(env, w, table, barrier);
-    // Where no element is shared all go through their logs: rows are faster.
-    if (several && w.was_repaired() && mine)
-      write_those(env, w.commits, *mine);
-    else
-      write_back(env, w.commits);
+                               const parts::writer_table& table, parts::grid_barrier& barrier) const {
+    if (w.several && w.commits != 1) leave_to_last_writers(env, w, table, barrier);
+    write_back(env, w.commits);
   }
 
  private:
@@ -219,22 +212,6 @@ class parallel_commit {
     });
     // lanes write each other's entries back, and what tells them that there are rows orders no memory
     if (simt::is_full_warp()) simt::sync_warp();
-  }
-  /// Writes back what those of this thread's positions have left of their entries.
-  static GPUTM_INLINE void write_those(const loop_environment& env, std::uint32_t end,
-                                       const parts::position_set& writers) {
-    const auto position = [](std::uint32_t turn) { return parts::position_set::position(turn); };
-    const parts::loop_log_space logs = env.logs;
-    parts::latest_region array(env.regions);
-    std::uint32_t turn = writers.next(0);
-    writes_of next = fetch(logs, position(turn), end);
-    GPUTM_NO_UNROLL
-    for (std::uint32_t p; (p = position(turn)) < end;) {
-      const writes_of now = next;
-      turn = writers.next(turn + 1);
-      next = fetch(logs, position(turn), end);
-      write_position(logs, array, p, now);
-    }
   }
 };
 

@@ -25,16 +25,14 @@ class window_check : protected window_thread<Body> {
     parts::position_set due;      ///< run again in this repair
     parts::position_set left;     ///< in violation as far as is known: run again in the next one
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
-    parts::position_set watched;  ///< have ended the loop: each check has to see them
-    parts::position_set writers;  ///< have something to write back
+    parts::position_set ended;    ///< have ended the loop: each check has to see them
     bool trouble;                 ///< in this calm pass some have done what a serial section has to see
     bool logs;                    ///< of this calm pass, if it was one: logs tell how many reads there are
 
     /// Nobody knows what a calm pass has done, unless none of this thread's positions has logged a read.
     GPUTM_INLINE void forget() {
-      writers = parts::position_set::all();
-      readers = logs ? writers : parts::position_set{};
-      watched = due = left = {};
+      readers = logs ? parts::position_set::all() : parts::position_set{};
+      ended = due = left = {};
     }
   };
   /// Whether every position of a window is checked, so that those in violation can be repaired.
@@ -87,7 +85,7 @@ class window_check : protected window_thread<Body> {
     know_writers();
     if (w_.repair == 0 && !expects_violations()) those.forget();
     const bool only_values = w_.repair != 0 && view_.marks_hold();
-    const parts::position_set look = only_values ? those.watched.with(those.due) : those.readers;
+    const parts::position_set look = only_values ? those.ended.with(those.due) : those.readers;
     those.left = {};
     tally found;
     violate_all(known, those, found);
@@ -340,12 +338,11 @@ class window_check : protected window_thread<Body> {
   /// Where all iterations read at most so many elements, the next loop peeks (loop_window): a look for a mark at each
   /// read takes less time than a check with its barrier then. Of windows with one position a thread, and of others.
   static constexpr std::uint32_t few_reads = 16, few_reads_of_several = 1;
-  /// What later checks and the commit have to know of a position that has run again, or ended the loop.
+  /// What later checks have to know of a position that has run again, or ended the loop.
   GPUTM_INLINE void keep(positions& those, const marks_of& mine) const {
     const std::uint32_t turn = turn_of(mine.position);
     those.readers.put(turn, true);
-    those.watched.put(turn, mine.status.last);
-    those.writers.put(turn, log(mine.position).write_count() != 0);
+    those.ended.put(turn, mine.status.last);
   }
   /// The positions of these turns, which have run in a calm pass, are in violation.
   GPUTM_INLINE void violate_all(const parts::position_set& turns, positions& those, tally& found) const {
