@@ -34,7 +34,7 @@ struct stray_shares {
   /// Entries of each of so many blocks that are expected to have so many strays in all: twice as many as each has
   /// then on average, and one.
   static GPUTM_INLINE std::uint32_t share(const stray_space& space, std::uint32_t blocks, std::uint64_t strays) {
-    // one thread does it while all wait, and a division of 64 bits takes a third of a microsecond
+    // one thread does it while all wait, and a division of 64 bits is hundreds of instructions
     const std::uint32_t half = space.entries / 2, most = half / blocks;
     const std::uint32_t few = strays < half ? static_cast<std::uint32_t>(strays) : half;
     const std::uint32_t wanted = few == 0 ? 1 : (2 * few - 1) / blocks + 2;
