@@ -1,5 +1,5 @@
-// A property of gpu_tls: iterations that run again take the values of others that do, and wait for these, the longer
-// the more they have read themselves.
+// A property of gpu_tls: iterations that run again take the values of others that do, and wait for these, longer in a
+// window with long iterations among them.
 #pragma once
 
 #include "speculation/programs.hpp"
