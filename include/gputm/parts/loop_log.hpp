@@ -281,12 +281,14 @@ class loop_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) key[k] = i + k < writes_ ? write_key(i + k) : 0;
   }
-  /// N writes from `i` on, and the first words of their values: the loads wait for nothing.
+  /// N writes from `i` on, below `end`, and the first words of their values.
   template <std::size_t N>
-  GPUTM_INLINE void fetch_writes(std::uint32_t i, std::uint64_t (&key)[N], std::uint64_t (&value)[N]) const {
-    fetch_write_keys(i, key);
+  GPUTM_INLINE void fetch_writes(std::uint32_t i, std::uint32_t end, std::uint64_t (&key)[N],
+                                 std::uint64_t (&value)[N]) const {
     GPUTM_UNROLL
-    for (unsigned k = 0; k < N; ++k) value[k] = i + k < writes_ ? first_word(i + k) : 0;
+    for (unsigned k = 0; k < N; ++k) key[k] = i + k < end ? write_key(i + k) : 0;
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < N; ++k) value[k] = i + k < end ? first_word(i + k) : 0;
   }
 
   /// Of entry i's value.

@@ -15,17 +15,20 @@ class parallel_commit {
   static constexpr std::uint32_t at_once = 4, rows_at_once = 6, wide = 8;  // entries whose latencies overlap
 
   /// What the write-back of a position starts from, fetched while the one before it is written: latencies bound this.
+  /// Its count is fetched one earlier still: where most positions have written little, entries that they do not have
+  /// would be most of the bytes.
   struct writes_of {
     std::uint32_t count = 0;
     std::uint64_t key[at_once] = {}, value[at_once] = {};
   };
-  static GPUTM_INLINE writes_of fetch(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t end) {
+  static GPUTM_INLINE writes_of fetch(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t count) {
     writes_of f;
-    if (p >= end) return f;
-    const parts::loop_log log(logs, p);
-    f.count = log.write_count();
-    log.fetch_writes(0, f.key, f.value);
+    f.count = count;
+    parts::loop_log(logs, p).fetch_writes(0, count, f.key, f.value);
     return f;
+  }
+  static GPUTM_INLINE std::uint32_t count_of(const parts::loop_log_space& logs, std::uint32_t p, std::uint32_t end) {
+    return p < end ? parts::loop_log(logs, p).write_count() : 0;
   }
 
   /// Few enough writes of a position for their warp to go through them while its caches hold the lines of all.
@@ -141,7 +144,7 @@ class parallel_commit {
     const parts::loop_log log(logs, p);
     GPUTM_NO_UNROLL
     for (std::uint32_t i = 0; i < mine.count; i += at_once) {
-      if (i != 0) log.fetch_writes(i, mine.key, mine.value);
+      if (i != 0) log.fetch_writes(i, mine.count, mine.key, mine.value);
       GPUTM_UNROLL
       for (unsigned k = 0; k < at_once; ++k)
         if (i + k < mine.count && parts::loop_log::counts(mine.key[k]))
@@ -152,11 +155,14 @@ class parallel_commit {
   static GPUTM_NOINLINE void write_positions(parts::loop_log_space logs, parts::latest_region array, std::uint32_t p,
                                              std::uint32_t end) {
     const std::uint32_t threads = simt::grid_threads();
-    writes_of next = fetch(logs, p, end);
+    writes_of next = fetch(logs, p, p < end ? logs.writes : 0);  // does not wait for the count
+    next.count = count_of(logs, p, end);
+    std::uint32_t count = count_of(logs, p + threads, end);
     GPUTM_NO_UNROLL
     for (; p < end; p += threads) {
       const writes_of mine = next;
-      next = fetch(logs, p + threads, end);
+      next = fetch(logs, p + threads, count);
+      count = count_of(logs, p + 2 * threads, end);
       write_position(logs, array, p, mine);
     }
   }
