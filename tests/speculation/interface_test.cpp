@@ -1,9 +1,8 @@
 // What speculate() accepts, refuses and reports, under every engine.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "speculation/fixture.hpp"
+#include "speculation/turning.hpp"
 
 namespace gputm {
 namespace {
@@ -249,18 +248,6 @@ TYPED_TEST(loop_interface, tags_run_out_over_many_loops) {
       }
     }
 }
-/// Stores to one array and reads the other; from iteration `both` on it stores to the one it reads, too.
-struct turning {
-  array<int> a, b;
-  int both;
-  template <class It>
-  GPUTM_FN outcome operator()(It& it, int i) const {
-    GPUTM_TRY(const int x, it.load(b[static_cast<unsigned>(i * 7 % n)]));
-    GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], x));
-    if (i >= both) GPUTM_TRY(it.store(b[static_cast<unsigned>(i)], x + i));
-    return gputm::commit;
-  }
-};
 TYPED_TEST(loop_interface, a_loop_knows_what_the_one_before_it_has_stored_to) {
   const std::vector<int> start(n, 1);
   auto a = this->tm.template allocate<int>(n), b = this->tm.template allocate<int>(n);
@@ -302,105 +289,6 @@ TYPED_TEST(loop_interface, a_workspace_of_another_memory) {
   EXPECT_EQ(this->tm.read(this->s, a), std::vector<int>(3));
 }
 
-/// Stores to the upper half of an array; reads the lower half at first, and then what it stores to.
-struct climbing {
-  array<int> a;
-  int turn;
-  template <class It>
-  GPUTM_FN outcome operator()(It& it, int i) const {
-    const unsigned to = a.size() / 2 + static_cast<unsigned>(i);
-    GPUTM_TRY(const int x, it.load(a[i < turn ? static_cast<unsigned>(i) : to]));
-    GPUTM_TRY(it.store(a[to], x + 1));
-    return gputm::commit;
-  }
-};
-TEST(loops, an_array_that_is_read_where_it_is_stored_to_is_logged_as_a_whole) {
-  device on = host_device();
-  stream s{on};
-  memory<speculation::gpu_tls> tm{on};
-  auto a = tm.allocate<int>(320);  // in ranges of 16
-  const loop_config config = {.blocks = 1, .threads = 16, .window = 25, .adapt = false, .in_place = false};
-  auto w = make_loop_workspace<climbing>(s, tm, n, config);
-  const auto rounds = [&](int turn) {
-    speculate_async(s, tm, w, n, climbing{a, turn});
-    return w.collect(s, tm).rounds;
-  };
-  EXPECT_EQ(rounds(n), 4u);
-  EXPECT_EQ(rounds(25), 5u);  // the second window begins again, and no other
-  EXPECT_EQ(rounds(25), 4u);
-  const auto found = tm.read(s, a);
-  for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(found[160 + i], i < 25 ? 1 : 3) << i;
-}
-/// Reads the lower half of an array, and stores to the upper one.
-struct one_half_to_the_other {
-  array<int> a;
-  bool twice;
-  template <class It>
-  GPUTM_FN outcome operator()(It& it, int i) const {
-    const auto k = static_cast<unsigned>(i);
-    GPUTM_TRY(const int x, it.load(a[k]));
-    int y = 0;
-    if (twice) {
-      GPUTM_TRY(const int z, it.load(a[k / 2]));
-      y = z;
-    }
-    GPUTM_TRY(it.store(a[n + k], x + y + 1));
-    return gputm::commit;
-  }
-};
-TEST(loops, an_array_is_not_logged_as_a_whole_for_the_range_in_its_middle) {
-  device on = host_device();
-  stream s{on};
-  memory<speculation::gpu_tls> tm{on};
-  auto a = tm.allocate<int>(320, 1);  // in ranges of 16: the seventh is read at its beginning, and stored to behind
-  auto w = make_loop_workspace<one_half_to_the_other>(s, tm, n, {.capacity = {.reads = 1}, .blocks = 2, .threads = 16});
-  const auto run = [&](bool twice) {
-    speculate_async(s, tm, w, n, one_half_to_the_other{a, twice});
-    return w.collect(s, tm);
-  };
-  (void)run(false);
-  for (int turn = 0; turn < 2; ++turn) {
-    const loop_statistics known = run(true);  // the log has room for one read
-    EXPECT_EQ(known.rounds, 1u);
-    EXPECT_EQ(known[violation::capacity], 0u);
-  }
-  const auto found = tm.read(s, a);
-  for (unsigned i = 0; i < n; ++i) EXPECT_EQ(found[n + i], 3) << i;
-}
-/// Writes a row of numbers; from iteration `from` on each one takes its own from the beginning of the row.
-struct late_reader {
-  array<int> row;
-  int from;
-  template <class It>
-  GPUTM_FN outcome operator()(It& it, int i) const {
-    int v = 0;
-    if (i >= from) {
-      GPUTM_TRY(v, it.load(row[static_cast<unsigned>(i - from)]));
-    }
-    GPUTM_TRY(it.store(row[static_cast<unsigned>(i)], v + 1));
-    return gputm::commit;
-  }
-};
-TEST(loops, a_window_that_overlaps_commits_begins_anew_if_it_needs_them) {
-  device on = host_device();
-  stream s{on};
-  memory<speculation::gpu_tls> tm{on};
-  auto row = tm.allocate<int>(320);  // in ranges of 16
-  const auto run = [&](int from, bool overlap) {
-    tm.write(s, row, std::vector<int>(320));
-    return speculate(s, tm, n, late_reader{row, from},
-                     {.blocks = 1, .threads = 16, .window = 25, .adapt = false, .overlap = overlap});
-  };
-  for (const bool overlap : {true, false}) {
-    const loop_statistics alone = run(n, overlap), late = run(50, overlap);
-    EXPECT_EQ(alone.rounds, 4u);
-    EXPECT_EQ(alone.re_executed(), 0u);
-    EXPECT_EQ(late.rounds, overlap ? 5u : 4u);          // the third window begins again, and the fourth waits
-    EXPECT_EQ(late.re_executed(), overlap ? 16u : 0u);  // each thread stops
-    const auto found = tm.read(s, row);
-    for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(found[i], i < 50 ? 1 : 2) << i;
-  }
-}
 /// Each iteration adds to one of few elements.
 struct histogram {
   array<int> h;
@@ -425,63 +313,6 @@ TEST(loops, writers_are_listed_where_there_is_room_for_one_write) {
   const std::uint64_t one = executed(1), several = executed(2);
   EXPECT_LE(one, several + several / 4);
 }
-TEST(loops, windows_of_a_loop_are_equally_large) {
-  device on = host_device();
-  memory<speculation::gpu_tls> tm{on};
-  const auto window = [&](std::uint64_t iterations) {
-    return detail::plan_loop({}, speculation::gpu_tls::loop, tm.core(), iterations, 64).limits.window;
-  };
-  EXPECT_EQ(window(0), 1u);
-  EXPECT_EQ(window(16384), 16384u);
-  EXPECT_EQ(window(16385), 129u * 64);  // two, each of whole rounds of the grid
-  EXPECT_EQ(window(40000), 209u * 64);  // three
-}
-TEST(loops, a_range_is_a_part_of_one_array) {
-  device on = host_device();
-  memory<speculation::gpu_tls> tm{on};
-  const std::uint32_t lengths[] = {1, 5, 100'000, 64, 70'000};
-  for (const std::uint32_t length : lengths) (void)tm.allocate<std::uint8_t>(length);
-  const auto ranges = detail::plan_loop({}, speculation::gpu_tls::loop, tm.core(), 1, 64).ranges;
-  EXPECT_EQ(ranges.shift, 13u);  // 1 + 2 + 14 + 2 + 10, wherever they begin; half as long they would be 46
-  EXPECT_TRUE(ranges.movable);
-  for (const std::uint32_t offset : {0u, 1u, 5000u, (1u << 13) - 1}) {
-    std::uint32_t seen = 0;
-    for (std::uint32_t r = 0; r < std::size(lengths); ++r) {
-      std::uint32_t of_this = 0;
-      for (std::uint32_t index = 0; index < lengths[r]; ++index) {
-        const std::uint32_t range = ranges.of(r, index, offset);
-        of_this |= range;
-        const auto e = ranges.elements_of(range, offset);
-        ASSERT_EQ(e.region, r);
-        ASSERT_TRUE(e.begin <= index && index < e.end) << "element " << index << " of array " << r;
-      }
-      EXPECT_EQ(of_this & seen, 0u) << "array " << r << ", offset " << offset;
-      seen |= of_this;
-    }
-    EXPECT_EQ(seen & ~parts::element_ranges::all, 0u);
-  }
-}
-TEST(loops, a_range_may_begin_at_any_index) {
-  parts::element_ranges ranges;
-  ranges.shift = 6;
-  for (const std::uint32_t index : {0u, 1u, 63u, 64u, 65u, 1000u}) {
-    const std::uint32_t offset = ranges.offset_for(index);
-    EXPECT_LT(offset, 64u);
-    if (index != 0) {
-      EXPECT_NE(ranges.of(0, index - 1, offset), ranges.of(0, index, offset));
-    }
-    EXPECT_EQ(ranges.of(0, index, offset), ranges.of(0, index + 63, offset));
-  }
-}
-TEST(loops, ranges_that_cannot_move_are_short) {
-  device on = host_device();
-  memory<speculation::gpu_tls> tm{on};
-  for (std::uint32_t r = 0; r < max_regions; ++r) (void)tm.allocate<std::uint8_t>(1000);
-  const auto ranges = detail::plan_loop({}, speculation::gpu_tls::loop, tm.core(), 1, 64).ranges;
-  EXPECT_FALSE(ranges.movable);  // each array would have two at least
-  EXPECT_EQ(ranges.shift, 10u);
-}
-
 TEST(loops, doall_runs_loops_without_dependences) {
   device on = host_device();
   stream s{on};
@@ -541,47 +372,6 @@ TEST(loops_gpu, a_grid_that_fills_the_device_has_large_blocks) {
   });
 }
 #endif
-TEST(loops, after_a_calm_one_windows_are_large_from_the_beginning) {
-  device on = host_device();
-  stream s{on};
-  memory<speculation::gpu_tls> tm{on};
-  auto a = tm.allocate<int>(n), b = tm.allocate<int>(n, 1);
-  auto w = make_loop_workspace<turning>(s, tm, n, {.blocks = 2, .threads = 16, .first_window = 32});
-  const auto rounds = [&](int both) {
-    speculate_async(s, tm, w, n, turning{a, b, both});
-    return w.collect(s, tm).rounds;
-  };
-  EXPECT_EQ(rounds(n), 2u);
-  EXPECT_EQ(rounds(n), 1u);
-  EXPECT_GT(rounds(0), 1u);  // begins again, since it stores to what it has read without a log
-  EXPECT_EQ(rounds(n), 2u);
-  EXPECT_EQ(rounds(n), 1u);
-}
-/// Rounds of a first loop of `m` iterations without dependences, in a workspace made for `n`.
-template <LoopEngine E>
-std::uint64_t rounds_of_first_loop(std::int64_t m, loop_config config) {
-  device on = host_device();
-  stream s{on};
-  memory<E> tm{on};
-  auto a = tm.template allocate<int>(n), b = tm.template allocate<int>(n, 1);
-  config.blocks = 2;
-  config.threads = 16;
-  auto w = make_loop_workspace<turning>(s, tm, n, config);
-  speculate_async(s, tm, w, m, turning{a, b, n});
-  return w.collect(s, tm).rounds;
-}
-TEST(loops, a_first_window_is_all_of_a_loop_if_one_window_can_be) {
-  using speculation::gpu_tls;
-  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {}), 1u);
-  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n / 2, {.window = n / 2}), 1u);
-  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.first_window = 32}), 2u);
-  // 32 iterations, one for each thread, and then two windows: a loop of several of them finds out first where it stores
-  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.window = n / 2}), 3u);
-  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.window = n / 2, .first_window = n / 2}), 2u);
-  // who does not repair runs more of a large window again
-  EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.repairs = 0}), 2u);
-  EXPECT_EQ(rounds_of_first_loop<speculation::gpu_tls_no_repair>(n, {}), 2u);
-}
 
 }  // namespace
 }  // namespace gputm
