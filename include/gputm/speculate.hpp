@@ -146,12 +146,12 @@ class loop_workspace {
   static_assert(changed % sizeof(std::uint64_t) == 0);
   device device_;
 
-  /// The configuration, changed so that it needs less memory; false if that cannot be.
-  static bool needs_less(loop_config& c) {
+  /// The configuration, changed so that it needs less memory than sizes_ say; false if that cannot be.
+  bool needs_less(loop_config& c) const {
     constexpr std::uint64_t few_bytes = 64u << 20;
     if (c.log_bytes == 0) {
       c.log_bytes = detail::usual_log_bytes;
-      return true;
+      if (sizes_.log_bytes > c.log_bytes) return true;
     }
     const bool may = c.marks_bytes != 0;
     c.marks_bytes = 0;  // a hashed table, and logs of smaller windows

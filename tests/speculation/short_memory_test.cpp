@@ -13,6 +13,7 @@ class measured_device : public backend {
  public:
   std::uint64_t bytes = 0;                ///< that it says it has
   std::size_t largest = ~std::size_t{0};  ///< that it gives away at once
+  std::vector<std::size_t> refused;       ///< what it has been asked for and has not
   device_kind kind() const override { return it_->kind(); }
   std::string name() const override { return it_->name(); }
   std::uint32_t multiprocessors() const override { return it_->multiprocessors(); }
@@ -20,8 +21,9 @@ class measured_device : public backend {
   std::uint64_t memory_bytes() const override { return bytes; }
   std::uint32_t max_resident_blocks() const override { return it_->max_resident_blocks(); }
   void* allocate(std::size_t n) override {
-    if (n > largest) throw out_of_memory("no " + std::to_string(n) + " bytes");
-    return it_->allocate(n);
+    if (n <= largest) return it_->allocate(n);
+    refused.push_back(n);
+    throw out_of_memory("no " + std::to_string(n) + " bytes");
   }
   void free(void* p) noexcept override { it_->free(p); }
   void* create_stream() override { return it_->create_stream(); }
@@ -85,6 +87,7 @@ TEST_F(short_memory, what_does_not_fit_becomes_smaller) {
   };
   EXPECT_EQ(window(std::size_t{1} << 30), n);
   EXPECT_LT(window(std::size_t{100} << 20), n);
+  EXPECT_EQ(with->refused.size(), 1u);  // nothing is asked for twice
   EXPECT_EQ(tm.read(s, a), std::vector<int>(n, 2));
   EXPECT_THROW(window(std::size_t{1} << 20), out_of_memory);
   EXPECT_EQ(tm.read(s, a), std::vector<int>(n, 2));
