@@ -158,7 +158,8 @@ class loop_workspace {
     c.log_bytes = std::min(c.log_bytes, few_bytes);
     return may;
   }
-  static constexpr std::uint32_t most_threads_in_place = 96;  ///< of a block
+  static constexpr std::uint32_t most_threads_in_place = 96;   ///< of a block
+  static constexpr std::uint32_t most_threads_on_host = 4096;  ///< of a pass in place: each has a stack
   static constexpr std::uint32_t last_blocks = 16;  ///< of a multiprocessor of a GPU; an H100's holds 12 to 16
   static constexpr std::uint32_t most_scouts = 3;
 
@@ -222,6 +223,11 @@ class loop_workspace {
       const std::uint32_t last = multiprocessors * (device_.is_host() ? 1 : last_blocks);
       grid.twice = shape.clients > last ? (shape.clients - last) / 2 : 0;
       shape.clients -= grid.twice;
+    }
+    const std::uint32_t on_host = std::max(1u, most_threads_on_host / shape.threads);
+    if (device_.is_host() && shape.clients > on_host) {
+      grid.twice = 0;
+      shape.clients = on_host;
     }
     return grid;
   }

@@ -149,6 +149,17 @@ TEST(in_place, loops_longer_than_planned_are_if_there_is_room) {
   EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 600, 100)), 0u);
   EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 100, 50)), 0u) << "windows have 50 iterations";
 }
+TEST(in_place, loops_of_more_iterations_than_a_host_has_threads_are) {
+  constexpr std::uint32_t n = 100'000;  // an iteration or two each would be more stacks than there can be
+  EXPECT_EQ((last_in_place<std::uint32_t, 1>({.capacity = {.reads = 2, .writes = 2}}, n)), n);
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  adds_to_its_own<words<std::uint32_t, 1>> body{tm.allocate<words<std::uint32_t, 1>>(2 * n), n};
+  const auto first = speculate(s, tm, n, body, {.capacity = {.reads = 2, .writes = 2}, .scout_from = n});
+  EXPECT_EQ(first.in_place, n);
+  EXPECT_EQ(tm.read(s, body.a, 2 * n - 1).w[0], 2 * n - 1);
+}
 TEST(in_place, loops_of_several_windows_that_stray_are_not) {
   constexpr std::uint32_t n = 300;
   device on = host_device();
