@@ -168,11 +168,14 @@ std::uint64_t scout_from(const loop_config& c) {
   return accesses_of_iteration(c) < many ? c.scout_from : c.scout_from - c.scout_from / 2;
 }
 
-void check_arrays(const loop_sizes& s, const memory_core& m) {
+void check_memory(const loop_sizes& s, const memory_core& m) {
   if (m.regions().memory != s.memory)
     throw invalid_argument("a workspace of memory number " + std::to_string(s.memory) +
                            " for a loop on memory number " + std::to_string(m.regions().memory) +
                            ": make one for each memory");
+}
+void check_arrays(const loop_sizes& s, const memory_core& m) {
+  check_memory(s, m);
   if (m.region_count() != s.arrays)
     throw invalid_argument("the memory has " + std::to_string(m.region_count()) + " arrays, and had " +
                            std::to_string(s.arrays) + " when the workspace was made: make it after the arrays");
@@ -183,6 +186,8 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   loop_config c = asked;
   check_capacity(c.capacity);
   if (c.smallest_window == 0) throw invalid_argument("smallest_window is 0: a window has at least one iteration");
+  if (c.longest_iteration == 0)
+    throw invalid_argument("longest_iteration is 0: an iteration may do one load or store at least");
   if (c.tags < 3 || c.tags > parts::writer_table::tags)
     throw invalid_argument("tags is " + std::to_string(c.tags) + ": it can be 3 to " +
                            std::to_string(parts::writer_table::tags));

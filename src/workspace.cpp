@@ -57,7 +57,7 @@ void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
       throw invalid_argument("a body stored and then did not commit, under an algorithm that stores in place" + who +
                              "; decide to cancel before the first store");
     case fault::runaway:
-      throw no_progress("one iteration did " + text(c.a) + " loads and stores, the limit of this loop" + who +
+      throw no_progress("one iteration did more than " + text(c.a) + " loads and stores, the limit of this loop" + who +
                         "; raise longest_iteration if it only needs more");
     case fault::retry_in_loop:
       throw no_progress("the body of a loop returned retry, or a conflict that no load or store reported" + who +

@@ -112,6 +112,7 @@ inline constexpr std::uint64_t usual_log_bytes = std::uint64_t{1} << 30;
 void check_iterations(std::int64_t n);
 /// Iterations from which on a first loop has a scout.
 std::uint64_t scout_from(const loop_config&);
+void check_memory(const loop_sizes&, const memory_core&);
 void check_arrays(const loop_sizes&, const memory_core&);
 loop_sizes plan_loop(const loop_config&, const loop_traits&, const memory_core&, std::uint64_t n,
                      std::uint32_t grid_threads);
@@ -359,9 +360,11 @@ class loop_workspace {
   /// not take its strays, marks and statuses for its own, and begins with nothing known.
   void note_pass() { unsettled_ = true; }
   launch_shape shape_in_place(std::uint64_t n) const { return grid_of_pass(n).shape; }
-  /// Waits for the stream, then returns the counters of the last loop. Throws what it reported.
+  /// Waits for the stream, then returns the counters of the last loop. Throws what it reported; what earlier loops have
+  /// reported that nobody has collected is lost. Throws invalid_argument for another memory.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from
+    detail::check_memory(sizes_, tm.core());
     return detail::collect_loop(s, tm.core(), control(), state());
   }
 };

@@ -87,9 +87,10 @@ void check_launch(const config& c, std::uint32_t blocks, std::uint32_t threads) 
   const std::uint64_t all = std::uint64_t{blocks} * threads;
   require(all <= 0xffffffffu, "the grid has " + std::to_string(all) + " threads, more than 2^32 - 1");
   const std::uint64_t resident = std::uint64_t{resident_blocks(c, blocks)} * threads;
-  require(resident <= most_resident_threads, std::to_string(resident) + " simulated threads at once, of " +
-                                                 std::to_string(most_resident_threads) +
-                                                 " possible (each stack has a guard page); set max_resident_blocks");
+  require(resident <= most_resident_threads,
+          std::to_string(resident) + " simulated threads at once, of " + std::to_string(most_resident_threads) +
+              " possible (each stack has a guard page); use fewer blocks or threads, or have fewer blocks "
+              "at once by host::config::max_resident_blocks");
   require(!c.weak_memory || all <= most_weak_threads, "weak_memory with " + std::to_string(all) + " threads, of " +
                                                           std::to_string(most_weak_threads) + " possible");
 }

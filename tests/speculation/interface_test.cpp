@@ -86,7 +86,7 @@ TYPED_TEST(loop_interface, a_conflict_of_the_body_itself) {
 TYPED_TEST(loop_interface, a_runaway) {
   this->config.longest_iteration = 500;
   fails_cleanly<decltype(*this), no_progress>(*this, this->s, this->tm, this->config, trouble::runaway,
-                                              {"500 loads and stores", "iteration 57", "longest_iteration"});
+                                              {"more than 500 loads and stores", "iteration 57", "longest_iteration"});
   fails_cleanly<decltype(*this), no_progress>(*this, this->s, this->tm, this->config, trouble::endless,
                                               {"500 loads and stores", "iteration 57"});
 }
@@ -143,6 +143,7 @@ TYPED_TEST(loop_interface, impossible_configurations) {
   }
   require_throws<invalid_argument>([&] { run({.capacity = {.reads = 1u << 23}}); }, {"8388608", "limit"});
   require_throws<invalid_argument>([&] { run({.smallest_window = 0}); }, {"smallest_window"});
+  require_throws<invalid_argument>([&] { run({.longest_iteration = 0}); }, {"longest_iteration is 0"});
   require_throws<invalid_argument>([&] { run({.tags = 2}); }, {"tags is 2"});
   require_throws<invalid_argument>([&] { run({.threads = TypeParam::loop.one_thread ? 0 : 2048u, .tags = 2}); }, {});
 }
@@ -286,6 +287,7 @@ TYPED_TEST(loop_interface, a_workspace_of_another_memory) {
         speculate_async(this->s, other, w, n, troubled{longer, {}, -1, trouble::none});
       },
       {"workspace of memory number", "make one for each memory"});
+  require_throws<invalid_argument>([&] { w.collect(this->s, other); }, {"workspace of memory number"});
   EXPECT_EQ(this->tm.read(this->s, a), std::vector<int>(3));
 }
 
