@@ -15,7 +15,9 @@ statistics read_counters(const parts::control& c) {
   return s;
 }
 
-void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
+namespace {
+
+[[noreturn]] void throw_by_kind(const parts::control& c, const memory_core& m, bool loop) {
   using parts::fault;
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
   const std::string who = loop ? " (iteration " + text(c.input) + ")"
@@ -66,6 +68,17 @@ void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
       throw invalid_argument("a body ended a loop that runs without speculation, where later iterations may have run" +
                              who + "; use an engine that keeps the order");
     default: throw error("a launch failed for unknown reason " + text(c.fault_kind) + who);
+  }
+}
+
+}  // namespace
+
+void throw_fault(const parts::control& c, const memory_core& m, bool loop) {
+  try {
+    throw_by_kind(c, m, loop);
+  } catch (error& e) {
+    if (loop) e.set_iteration(c.input);
+    throw;
   }
 }
 

@@ -1,6 +1,8 @@
 // Floor 4: what the host side throws. Every message names the value, the limit and the way out.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -8,8 +10,14 @@ namespace gputm {
 
 /// The root of gputm's exceptions.
 class error : public std::runtime_error {
+  std::optional<std::uint64_t> iteration_;
+
  public:
   using std::runtime_error::runtime_error;
+  /// Of a loop whose body is in error: the iteration that the message names. But for `doall`, those below it have taken
+  /// effect, it and those above have not.
+  std::optional<std::uint64_t> iteration() const { return iteration_; }
+  void set_iteration(std::uint64_t i) { iteration_ = i; }
 };
 /// An argument that no run could satisfy: a zero size, a size over a limit, an unknown name.
 class invalid_argument : public error {

@@ -62,7 +62,15 @@ void fails_cleanly(Fixture& f, stream& s, auto& tm, loop_config config, trouble 
                    std::initializer_list<std::string> parts) {
   static_cast<void>(f);
   auto a = tm.template allocate<int>(300, -1, "numbers");
-  require_throws<Error>([&] { speculate(s, tm, n, troubled{a, {}, bad, what}, config); }, parts);
+  const auto fail = [&] {
+    try {
+      speculate(s, tm, n, troubled{a, {}, bad, what}, config);
+    } catch (const error& e) {
+      EXPECT_EQ(e.iteration(), static_cast<unsigned>(bad));
+      throw;
+    }
+  };
+  require_throws<Error>(fail, parts);
   const auto values = tm.read(s, a);
   for (int i = 0; i < 300; ++i) ASSERT_EQ(values[static_cast<unsigned>(i)], i < bad ? i : -1) << "element " << i;
 }
