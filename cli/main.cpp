@@ -13,13 +13,13 @@ namespace {
 
 constexpr const char* version = GPUTM_VERSION;
 
-/// `of`: whose it is, for options that others have, too, and take for something else.
-void add_setting(CLI::App& app, const setting& s, bench_request& r, const std::string& group, const std::string& of) {
+/// Under the name of its group; if another one has it already, and takes it for something else, with that one's.
+void add_setting(CLI::App& app, const setting& s, bench_request& r, const std::string& group) {
   std::string help = s.help;
   if (!s.fallback.empty() && !s.flag) help += " [" + s.fallback + "]";
   if (CLI::Option* const others = app.get_option_no_throw("--" + s.name)) {
     const std::string& said = others->get_description();
-    if (said.find(help) == std::string::npos) others->description(said + "; " + of + ": " + help);
+    if (said.find(help) == std::string::npos) others->description(said + "; " + group + ": " + help);
     return;
   }
   CLI::Option* o =
@@ -38,12 +38,11 @@ void add_bench(CLI::App& program, bench_request& r, std::string& repeat) {
   app.add_option("--device", r.device, "host, cuda or cuda:N; a GPU if there is one")->type_name("D");
   app.add_option("--json", r.json, "write the runs as JSON; - for stdout, and nothing else there")->type_name("FILE");
   app.add_option("--repeat", repeat, "runs of each combination; the table shows the median")->type_name("R");
-  for (const setting& s : loop_settings()) add_setting(app, s, r, "Every workload (each takes a list)", "");
-  for (const setting& s : common_settings()) add_setting(app, s, r, "Every workload of transactions", "transactions");
-  for (const setting& s : host_settings()) add_setting(app, s, r, "The host device", "");
+  for (const setting& s : loop_settings()) add_setting(app, s, r, "Every workload (each takes a list)");
+  for (const setting& s : common_settings()) add_setting(app, s, r, "Every workload of transactions");
+  for (const setting& s : host_settings()) add_setting(app, s, r, "The host device");
   for (const workload_entry& w : workload_table())
-    for (const setting& s : w.settings)
-      add_setting(app, s, r, "The workload " + std::string(w.name), std::string(w.name));
+    for (const setting& s : w.settings) add_setting(app, s, r, "The workload " + std::string(w.name));
 }
 
 /// Numbers of `check`, as text until they have been looked at.

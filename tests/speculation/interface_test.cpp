@@ -54,7 +54,7 @@ struct troubled {
     return gputm::commit;
   }
 };
-constexpr int n = 100, bad = 57;
+constexpr int n = turning::n, bad = 57;
 
 /// Iterations below `bad` have taken effect, it and those above have not.
 template <class Fixture, class Error>

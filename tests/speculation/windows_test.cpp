@@ -164,7 +164,6 @@ TEST(loops, ranges_that_cannot_move_are_short) {
   EXPECT_FALSE(ranges.movable);  // each array would have two at least
   EXPECT_EQ(ranges.shift, 10u);
 }
-
 TEST(loops, after_a_calm_one_windows_are_large_from_the_beginning) {
   device on = host_device();
   stream s{on};
