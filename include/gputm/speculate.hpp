@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "gputm/kernel.hpp"
+#include "gputm/mostly_idle.hpp"
+#include "gputm/speculation/busy_loop.hpp"
 #include "gputm/speculation/concept.hpp"
 
 namespace gputm {
@@ -57,6 +59,8 @@ struct loop_config {
                                         ///< has been made for fewer: a kernel before it that runs some of them, to find
                                         ///< out whether all had better run in place. Half as many will do if an
                                         ///< iteration has room for 32 loads and stores or more
+  std::uint64_t skip_idle_from = 1u << 18;  ///< iterations: a workspace made for fewer runs a body that is mostly_idle
+                                            ///< as any other
   std::uint64_t longest_iteration = 1u << 24;  ///< loads and stores of an iteration, beyond which it is a runaway; at
                                                ///< most 2^32 - 2, which larger values mean
   std::uint64_t log_bytes = 0;  ///< the logs' share of device memory; the window shrinks to fit it. 0: a GiB, or more
@@ -121,12 +125,20 @@ loop_statistics collect_loop(const stream&, const memory_core&, const void* cont
 
 }  // namespace detail
 
+/// Whether loops with this body may go by a list of their busy iterations (speculation/busy_loop.hpp).
+template <class E, class Body>
+inline constexpr bool may_skip_idle = false;
+template <class E, class Body>
+inline constexpr bool may_skip_idle<E, mostly_idle<Body>> = E::loop.skips_idle;
+
 /// Device memory for loops of one configuration on one memory, one after another.
 template <LoopEngine E>
 class loop_workspace {
   launch_shape shape_;
   detail::loop_sizes sizes_;
-  buffer hope_, words_, table_, logs_, in_place_;  // in this order: kernels may tell the host until others are freed
+  // in this order: kernels may tell the host until others are freed
+  buffer hope_, words_, table_, logs_, in_place_, busy_;
+  bool skips_idle_;  ///< of bodies that are mostly_idle
 
   // A loop's state and control lie in one of two copies. It clears the other one for the next loop: to clear it between
   // two kernels takes an H200 more than a microsecond.
@@ -176,6 +188,13 @@ class loop_workspace {
     logs_ = buffer(device_, sizes_.log_bytes);
     sizes_.logs.base = logs_.template as<std::uint64_t>();
     sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
+    if (skips_idle_) busy_ = buffer(device_, busy_bytes(n));
+  }
+  /// Warps that make the list, on a GPU half of those that can be resident: each goes through the counts of the others.
+  std::uint32_t most_chunks() const { return device_.is_host() ? 8 : 32 * device_->multiprocessors(); }
+  std::uint64_t busy_words(std::uint64_t n) const { return parts::busy_space::words_of(n, device_->warp_width()); }
+  std::uint64_t busy_bytes(std::uint64_t n) const {
+    return (1 + most_chunks() + busy_words(n) + n) * sizeof(std::uint32_t);
   }
   /// What passes in place need; without it there are none.
   void allocate_in_place() {
@@ -271,8 +290,9 @@ class loop_workspace {
  public:
   static constexpr std::uint64_t again_from = 32768;  ///< iterations; from there on a loop that comes a second time in
                                                       ///< turn has a scout, whatever loop_config::scout_from
-  loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid)
-      : device_(tm.on()) {
+  loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid,
+                 bool skips_idle)
+      : skips_idle_(skips_idle), device_(tm.on()) {
     detail::check_config(grid);
     shape_ = {grid.blocks, 0, grid.threads, device_->warp_width(), 0};
     words_ = buffer(device_, 2 * copy_bytes);
@@ -284,6 +304,7 @@ class loop_workspace {
       } catch (const out_of_memory&) {
         table_ = buffer();
         logs_ = buffer();
+        busy_ = buffer();
         if (!needs_less(fitting)) throw;
       }
     }
@@ -356,6 +377,30 @@ class loop_workspace {
     shape.clients = device_.is_host() ? 2 : 32;
     return shape;
   }
+  /// Whether loops with a body that is mostly_idle go by a list of their busy iterations.
+  bool skips_idle() const { return skips_idle_; }
+  /// What a list of a loop of `n` iterations needs. Throws invalid_argument if this has not been made for one as long.
+  parts::busy_space busy(std::uint64_t n) const {
+    if (busy_bytes(n) > busy_.size())
+      throw invalid_argument("a loop of " + std::to_string(n) + " iterations, mostly idle, in a workspace made for " +
+                             std::to_string(sizes_.limits.iterations) + ": make one for the longest loop");
+    parts::busy_space space;
+    space.iterations = n;
+    space.first_may_be_all = sizes_.first_may_be_all;
+    space.total = busy_.template as<std::uint32_t>();
+    space.counts = space.total + 1;
+    space.words = space.counts + most_chunks();
+    space.list = space.words + busy_words(n);
+    space.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(most_chunks(), busy_words(n)));
+    return space;
+  }
+  launch_shape shape_of_busy(const parts::busy_space& space) const {
+    launch_shape shape = shape_;
+    constexpr std::uint32_t warps = 8;
+    shape.threads = warps * device_->warp_width();
+    shape.clients = (space.chunks + warps - 1) / warps;
+    return shape;
+  }
   /// Such a pass is about to be launched. Unless a kernel follows it, note_loop(), nobody ends it: the next loop must
   /// not take its strays, marks and statuses for its own, and begins with nothing known.
   void note_pass() { unsettled_ = true; }
@@ -404,6 +449,35 @@ struct scout_kernel {
   GPUTM_INLINE void operator()() const { E::look_ahead(environment, body); }
 };
 
+/// Where bodies are mostly_idle: finds out which iterations are not.
+template <class E, class Body>
+struct find_busy_kernel {
+  static constexpr int registers = 32;  // so that a multiprocessor has all the warps that it can
+  speculation::loop_environment environment;
+  parts::busy_space busy;
+  Body body;
+  GPUTM_INLINE void operator()() const { speculation::find_busy(environment, busy, body); }
+};
+/// Behind that: lists them.
+template <class E>
+struct list_busy_kernel {
+  static constexpr int registers = 32;
+  parts::busy_space busy;
+  GPUTM_INLINE void operator()() const { busy.make_list(); }
+};
+/// Behind that: the loop.
+template <class E, class Body>
+struct busy_loop_kernel {
+  static constexpr int registers = 80;
+  speculation::loop_environment environment;
+  parts::busy_space busy;
+  speculation::busy_body<Body> body;
+  GPUTM_INLINE void operator()() const {
+    environment.next.clear();
+    speculation::run_busy<E>(environment, busy, body);
+  }
+};
+
 template <class Body>
 constexpr void check_loop_body() {
   static_assert(std::is_trivially_copyable_v<Body>, "bodies are copied to the device: they must be trivially copyable");
@@ -414,8 +488,85 @@ constexpr void check_loop_body() {
 
 }  // namespace launching
 
+namespace launching {
+
+// A kernel is loaded when it is first asked about, which may allocate. So workspaces ask.
+template <class Kernel, LoopEngine E>
+void load(memory<E>& tm) {
+  (void)resident_blocks<Kernel>(tm.on(), launch_shape{1, 0, 32, tm.on()->warp_width()});
+}
+template <class Body, LoopEngine E>
+loop_workspace<E> make_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& config,
+                                 launch_config grid) {
+  grid = resolve<loop_kernel<E, Body>>(tm, grid, n);
+  if constexpr (E::loop.in_place)
+    if (config.in_place) {
+      load<in_place_kernel<E, Body, in_place_kind::rows>>(tm);
+      load<in_place_kernel<E, Body, in_place_kind::lists>>(tm);
+      const bool scouts = n >= std::min(gputm::detail::scout_from(config), loop_workspace<E>::again_from);
+      if (scouts) load<scout_kernel<E, Body>>(tm);
+      if (scouts || config.capacity.writes > parts::owned_rows::most)
+        load<in_place_kernel<E, Body, in_place_kind::any_rows>>(tm);
+    }
+  return {s, tm, n, config, grid, false};
+}
+/// The same for a body that is mostly_idle.
+template <class Body, LoopEngine E>
+loop_workspace<E> make_busy_workspace(const stream& s, memory<E>& tm, std::uint64_t n, loop_config config,
+                                      launch_config grid) {
+  check_loop_body<Body>();
+  constexpr std::uint64_t likely = 32;  // one iteration in so many has something to do, as far as threads go
+  grid = resolve<busy_loop_kernel<E, Body>>(tm, grid, (std::max<std::uint64_t>(n, 1) - 1) / likely + 1);
+  load<find_busy_kernel<E, Body>>(tm);
+  load<list_busy_kernel<E>>(tm);
+  config.in_place = false;
+  return {s, tm, n, config, grid, true};
+}
+
+template <LoopEngine E, class Body>
+void enqueue_loop(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::uint64_t n, const Body& body) {
+  const bool scouted = w.wants_scout(n);
+  loop_kernel<E, Body> kernel{w.environment(tm, n, scouted), body};
+  if constexpr (E::loop.in_place) {
+    speculation::loop_environment& e = kernel.environment;
+    const auto enqueue_pass = [&]<in_place_kind Kind>() {
+      enqueue(s, tm.on(), w.shape_in_place(n), in_place_kernel<E, Body, Kind>{e, body});
+      e.in_place.tried = true;
+    };
+    std::optional<in_place_kind> kind = w.hopes_for_in_place(n);
+    if (scouted) kind = in_place_kind::any_rows;
+    if (kind) w.note_pass();
+    if (scouted) {
+      w.note_scout(n);
+      enqueue(s, tm.on(), w.shape_of_scout(), scout_kernel<E, Body>{e, body});
+    }
+    if (kind == in_place_kind::lists)
+      enqueue_pass.template operator()<in_place_kind::lists>();
+    else if (kind == in_place_kind::any_rows)
+      enqueue_pass.template operator()<in_place_kind::any_rows>();
+    else if (kind)
+      enqueue_pass.template operator()<in_place_kind::rows>();
+  }
+  if constexpr (E::loop.barriers)
+    enqueue_resident(s, tm.on(), w.shape(), kernel);
+  else
+    enqueue(s, tm.on(), w.shape(), kernel);
+}
+/// The same for a body that is mostly_idle.
+template <LoopEngine E, class Body>
+void enqueue_busy_loop(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::uint64_t n, const Body& body) {
+  const parts::busy_space busy = w.busy(n);
+  const speculation::loop_environment e = w.environment(tm, n, false);
+  const launch_shape shape = w.shape_of_busy(busy);
+  enqueue(s, tm.on(), shape, find_busy_kernel<E, Body>{e, busy, body});
+  enqueue(s, tm.on(), shape, list_busy_kernel<E>{busy});
+  enqueue_resident(s, tm.on(), w.shape(), busy_loop_kernel<E, Body>{e, busy, {body, busy.list}});
+}
+
+}  // namespace launching
+
 /// A workspace for speculate_async with this body, and with the arrays that the memory has now. Later loops may have
-/// another number of iterations.
+/// another number of iterations; if the body is mostly_idle, no more than this one.
 template <class Body, LoopEngine E>
 loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64_t n, const loop_config& config = {}) {
   launching::check_loop_body<Body>();
@@ -426,19 +577,11 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
   grid.blocks = config.blocks;
   grid.threads = config.threads;
   if (E::loop.one_thread) grid.blocks = grid.threads = 1;
-  grid = launching::resolve<launching::loop_kernel<E, Body>>(tm, grid, static_cast<std::uint64_t>(n));
-  if constexpr (E::loop.in_place)  // a kernel is loaded when it is first asked about, which may allocate
-    if (config.in_place) {
-      const launch_shape some{1, 0, 32, tm.on()->warp_width()};
-      (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::rows>>(tm.on(), some);
-      (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::lists>>(tm.on(), some);
-      const bool scouts =
-          static_cast<std::uint64_t>(n) >= std::min(gputm::detail::scout_from(config), loop_workspace<E>::again_from);
-      if (scouts) (void)launching::resident_blocks<launching::scout_kernel<E, Body>>(tm.on(), some);
-      if (scouts || config.capacity.writes > parts::owned_rows::most)
-        (void)launching::resident_blocks<launching::in_place_kernel<E, Body, in_place_kind::any_rows>>(tm.on(), some);
-    }
-  return {s, tm, static_cast<std::uint64_t>(n), config, grid};
+  const auto iterations = static_cast<std::uint64_t>(n);
+  if constexpr (may_skip_idle<E, Body>)
+    if (iterations >= config.skip_idle_from)
+      return launching::make_busy_workspace<decltype(Body::body)>(s, tm, iterations, config, grid);
+  return launching::make_workspace<Body>(s, tm, iterations, config, grid);
 }
 
 /// Enqueues a loop; neither allocates nor waits, and can be captured in a CUDA graph. Counters and the first error go
@@ -451,32 +594,12 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   w.reset(s);
   if (n == 0) return;
   const auto iterations = static_cast<std::uint64_t>(n);
-  const bool scouted = w.wants_scout(iterations);
-  launching::loop_kernel<E, Body> kernel{w.environment(tm, iterations, scouted), body};
-  if constexpr (E::loop.in_place) {
-    speculation::loop_environment& e = kernel.environment;
-    const auto enqueue_pass = [&]<in_place_kind Kind>() {
-      launching::enqueue(s, tm.on(), w.shape_in_place(iterations), launching::in_place_kernel<E, Body, Kind>{e, body});
-      e.in_place.tried = true;
-    };
-    std::optional<in_place_kind> kind = w.hopes_for_in_place(iterations);
-    if (scouted) kind = in_place_kind::any_rows;
-    if (kind) w.note_pass();
-    if (scouted) {
-      w.note_scout(iterations);
-      launching::enqueue(s, tm.on(), w.shape_of_scout(), launching::scout_kernel<E, Body>{e, body});
-    }
-    if (kind == in_place_kind::lists)
-      enqueue_pass.template operator()<in_place_kind::lists>();
-    else if (kind == in_place_kind::any_rows)
-      enqueue_pass.template operator()<in_place_kind::any_rows>();
-    else if (kind)
-      enqueue_pass.template operator()<in_place_kind::rows>();
+  bool skips_idle = false;
+  if constexpr (may_skip_idle<E, Body>) {
+    skips_idle = w.skips_idle();
+    if (skips_idle) launching::enqueue_busy_loop(s, tm, w, iterations, body.body);
   }
-  if constexpr (E::loop.barriers)
-    launching::enqueue_resident(s, tm.on(), w.shape(), kernel);
-  else
-    launching::enqueue(s, tm.on(), w.shape(), kernel);
+  if (!skips_idle) launching::enqueue_loop(s, tm, w, iterations, body);
   w.note_loop(iterations);
 }
 

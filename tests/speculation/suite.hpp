@@ -16,6 +16,7 @@
 #include "speculation/cut_loops.hpp"
 #include "speculation/fickle_loops.hpp"
 #include "speculation/hand_made_loops.hpp"
+#include "speculation/idle_loops.hpp"
 #include "speculation/known_loops.hpp"
 #include "speculation/listed_loops.hpp"
 #include "speculation/loops.hpp"
@@ -110,6 +111,7 @@ inline void on_gpu(void (*property)(const venue&)) {
   GPUTM_LOOP_PROPERTY(engine, loops_in_place_equal_the_sequential_loops, 2500)        \
   GPUTM_LOOP_PROPERTY(engine, first_loops_equal_the_sequential_loops, 1500)           \
   GPUTM_LOOP_PROPERTY(engine, values_that_change_again_are_followed, 400)             \
+  GPUTM_LOOP_PROPERTY(engine, mostly_idle_loops_equal_the_sequential_loops, 1500)     \
   GPUTM_LOOP_PROPERTY(engine, of_several_writers_the_last_prevails, 2000)             \
   GPUTM_LOOP_ON_GPU(engine, a_loop_can_be_captured_in_a_graph)
 

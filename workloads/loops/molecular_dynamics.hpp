@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gputm/mostly_idle.hpp"
 #include "loops/places.hpp"
 #include "random.hpp"
 
@@ -53,6 +54,7 @@ struct molecular_dynamics_body {
 };
 
 struct molecular_dynamics_problem : loop_problem {
+  static constexpr double most_partners_of_idle = 0.2;  ///< of an atom, on average
   std::vector<atom> places, forces;
   std::vector<std::uint32_t> first_partner, partners;
 
@@ -68,11 +70,12 @@ struct molecular_dynamics_problem : loop_problem {
     const std::uint32_t most = find_partners(n, scatter(n, o.seed), o.partners);
     capacity = {.reads = most + 1, .writes = most + 1};
     dependent = !partners.empty();
+    idles = o.partners <= most_partners_of_idle;
   }
   template <class Place>
   auto place(Place& p) const {
-    return molecular_dynamics_body<typename Place::arrays>{p.shared(forces, "Y"), p.input(places),
-                                                           p.input(first_partner), p.input(partners)};
+    return mostly_idle{molecular_dynamics_body<typename Place::arrays>{p.shared(forces, "Y"), p.input(places),
+                                                                       p.input(first_partner), p.input(partners)}};
   }
 
  private:

@@ -156,6 +156,7 @@ struct loop_problem {
   std::int64_t iterations = 0;
   gputm::capacity capacity{};  ///< of one iteration
   bool dependent = true;       ///< so `doall` is not right
+  bool idles = false;          ///< of a body that is mostly_idle: it is
   /// Nothing but operations that IEEE 754 defines: the result is that of any CPU. Else functions of a math library
   /// are used, which differ between CPU and GPU.
   static constexpr bool exact = true;

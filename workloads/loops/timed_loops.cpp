@@ -38,7 +38,7 @@ void run_plain_loop(const synthetic_body<plain_arrays>& body, std::int64_t n) {
   run_loop(body, n);
 }
 
-template void run_plain_loop(const molecular_dynamics_body<plain_arrays>&, std::int64_t);
+template void run_plain_loop(const mostly_idle<molecular_dynamics_body<plain_arrays>>&, std::int64_t);
 template void run_plain_loop(const cfd_body<plain_arrays>&, std::int64_t);
 template void run_plain_loop(const black_scholes_body<plain_arrays>&, std::int64_t);
 template void run_plain_loop(const colouring_body<plain_arrays>&, std::int64_t);

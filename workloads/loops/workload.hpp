@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -143,6 +144,10 @@ class loop_workload {
     c.blocks = o_.blocks;
     c.threads = o_.threads;
     c.window = o_.window;
+    if (!p.idles || static_cast<std::uint64_t>(p.iterations) < c.skip_idle_from)
+      c.skip_idle_from = std::numeric_limits<std::uint64_t>::max();
+    else
+      c.skip_idle_from = 1;  // for the warm-up, too
     const array_bytes before = place.results();
     {  // what a first launch loads, and its first touch of the arrays, are no part of the loop; nor is what it learns
       const std::int64_t few = std::min(p.iterations, warm_up);

@@ -19,6 +19,7 @@ struct loop_traits {
   bool logs = true;         ///< a log for each position of the window; else for one
   bool in_place = false;    ///< run_in_place<in_place_kind>(environment, body) may be a whole loop; if not, run()
                             ///< undoes it. Before that look_ahead(environment, body) may find out whether it had better
+  bool skips_idle = false;  ///< of a body that is mostly_idle it runs those iterations only that access anything
   bool repairs = false;  ///< violations are made right in their window. So a first one may be as large as others; and
                          ///< on GPUs, unless told otherwise, it weighs windows against the time of one thread
   /// Lanes that access much each have lines of their own, and those of all warps may be more than fit into the cache of

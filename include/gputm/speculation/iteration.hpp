@@ -220,4 +220,21 @@ struct loop_environment {
   parts::in_place_space in_place;
 };
 
+/// The limits of the loop that an engine runs, which may be of some iterations of the user's (busy_loop.hpp).
+template <class Body>
+GPUTM_INLINE const parts::loop_limits& limits_of(const loop_environment& env, const Body& body) {
+  if constexpr (requires { body.limits(); })
+    return body.limits();
+  else
+    return env.limits;
+}
+/// Of the user's loop: iteration `k` of the loop that an engine runs, which may be of some of them (busy_loop.hpp).
+template <class Body>
+GPUTM_INLINE std::uint64_t iteration_of(const Body& body, std::uint64_t k) {
+  if constexpr (requires { body.iteration(k); })
+    return body.iteration(k);
+  else
+    return k;
+}
+
 }  // namespace gputm::speculation
