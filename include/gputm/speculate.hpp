@@ -190,8 +190,14 @@ class loop_workspace {
     sizes_.logs.links = reinterpret_cast<std::uint32_t*>(logs_.template as<std::byte>() + sizes_.links_at);
     if (skips_idle_) busy_ = buffer(device_, busy_bytes(n));
   }
-  /// Warps that make the list, on a GPU half of those that can be resident: each goes through the counts of the others.
-  std::uint32_t most_chunks() const { return device_.is_host() ? 8 : 32 * device_->multiprocessors(); }
+  // Warps that make the list, on a GPU: half of those that can be resident, since each goes through the counts of the
+  // others; all of them if each has still 16 words to look at then. On an H200 16 million iterations take 6 % less with
+  // all, a million 2 % more.
+  std::uint32_t most_chunks() const { return device_.is_host() ? 8 : 64 * device_->multiprocessors(); }
+  std::uint32_t chunks_of(std::uint64_t words) const {
+    const std::uint64_t most = most_chunks(), of_16 = std::clamp(words / 16, most / 2, most);
+    return static_cast<std::uint32_t>(std::min(words, of_16));
+  }
   std::uint64_t busy_words(std::uint64_t n) const { return parts::busy_space::words_of(n, device_->warp_width()); }
   std::uint64_t busy_bytes(std::uint64_t n) const {
     return (1 + most_chunks() + busy_words(n) + n) * sizeof(std::uint32_t);
@@ -391,7 +397,7 @@ class loop_workspace {
     space.counts = space.total + 1;
     space.words = space.counts + most_chunks();
     space.list = space.words + busy_words(n);
-    space.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(most_chunks(), busy_words(n)));
+    space.chunks = chunks_of(busy_words(n));
     return space;
   }
   launch_shape shape_of_busy(const parts::busy_space& space) const {

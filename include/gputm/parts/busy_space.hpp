@@ -59,7 +59,7 @@ struct busy_space {
  private:
   /// Busy iterations of all chunks before this one; the same on all lanes.
   GPUTM_INLINE std::uint32_t count_before(std::uint32_t chunk) const {
-    constexpr std::uint32_t at_once = 8;  // loads whose latencies overlap
+    constexpr std::uint32_t at_once = 16;  // loads whose latencies overlap
     const std::uint32_t lanes = simt::warp_width();
     std::uint32_t sum = 0;
     GPUTM_NO_UNROLL
