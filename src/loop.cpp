@@ -168,14 +168,8 @@ std::uint64_t scout_from(const loop_config& c) {
   return accesses_of_iteration(c) < many ? c.scout_from : c.scout_from - c.scout_from / 2;
 }
 
-void check_memory(const loop_sizes& s, const memory_core& m) {
-  if (m.regions().memory != s.memory)
-    throw invalid_argument("a workspace of memory number " + std::to_string(s.memory) +
-                           " for a loop on memory number " + std::to_string(m.regions().memory) +
-                           ": make one for each memory");
-}
 void check_arrays(const loop_sizes& s, const memory_core& m) {
-  check_memory(s, m);
+  check_memory(s.memory, m);
   if (m.region_count() != s.arrays)
     throw invalid_argument("the memory has " + std::to_string(m.region_count()) + " arrays, and had " +
                            std::to_string(s.arrays) + " when the workspace was made: make it after the arrays");

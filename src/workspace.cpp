@@ -92,6 +92,12 @@ std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std
   return static_cast<std::uint32_t>(bytes);
 }
 
+void check_memory(std::uint32_t made_for, const memory_core& m) {
+  if (m.regions().memory != made_for)
+    throw invalid_argument("a workspace of memory number " + std::to_string(made_for) + " used with memory number " +
+                           std::to_string(m.regions().memory) + ": make one for each memory");
+}
+
 parts::log_space plan_logs(const gputm::capacity& c, const memory_core& m) {
   const std::uint32_t largest = m.largest_element();
   const std::uint64_t payload = largest > 8 ? std::uint64_t{c.writes} * ((largest + 7) / 8) : 0;

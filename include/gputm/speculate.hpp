@@ -72,7 +72,7 @@ struct loop_statistics {
   std::uint64_t iterations = 0;  ///< that took effect
   std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
   std::uint64_t checked = 0;     ///< windows that were checked: reads were near to stores, or something went wrong
-  std::uint64_t executed = 0;    ///< runs of the body, those of a scout included
+  std::uint64_t executed = 0;    ///< runs of the body, those of a scout included, and of a look for busy iterations
   std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
   std::uint64_t in_place = 0;    ///< iterations that ran in place (loop_config::in_place)
   std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
@@ -116,7 +116,6 @@ inline constexpr std::uint64_t usual_log_bytes = std::uint64_t{1} << 30;
 void check_iterations(std::int64_t n);
 /// Iterations from which on a first loop has a scout.
 std::uint64_t scout_from(const loop_config&);
-void check_memory(const loop_sizes&, const memory_core&);
 void check_arrays(const loop_sizes&, const memory_core&);
 loop_sizes plan_loop(const loop_config&, const loop_traits&, const memory_core&, std::uint64_t n,
                      std::uint32_t grid_threads);
@@ -415,7 +414,7 @@ class loop_workspace {
   /// reported that nobody has collected is lost. Throws invalid_argument for another memory.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from
-    detail::check_memory(sizes_, tm.core());
+    detail::check_memory(sizes_.memory, tm.core());
     return detail::collect_loop(s, tm.core(), control(), state());
   }
 };

@@ -34,6 +34,8 @@ void check_capacity(const capacity&);
 void check_config(const launch_config&);
 /// The same bytes; throws invalid_argument if a block cannot have them.
 std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend&);
+/// Throws invalid_argument if a workspace of the memory of this number is used with another one.
+void check_memory(std::uint32_t made_for, const memory_core&);
 parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
 /// Blocks of a cluster of all servers; 1 where there cannot be one.
 inline std::uint32_t cluster_of(std::uint32_t servers, const backend& d) {
@@ -78,9 +80,11 @@ class workspace {
   parts::log_space logs_;
   buffer control_, words_, launch_memory_, clock_, history_;
   device device_;
+  std::uint32_t memory_;  // its number
 
  public:
-  workspace(const stream& s, memory<A>& tm, const launch_config& config) : config_(config), device_(tm.on()) {
+  workspace(const stream& s, memory<A>& tm, const launch_config& config)
+      : config_(config), device_(tm.on()), memory_(tm.core().regions().memory) {
     detail::check_config(config);
     shape_ = detail::shape_of<A>(device_, tm.core().options(), config);
     logs_ = detail::plan_logs(config.capacity, tm.core());
@@ -112,8 +116,9 @@ class workspace {
   /// Counters, signals and error back to zero; enqueued, neither allocates nor waits.
   void reset(const stream& s) { device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control)); }
 
-  /// What kernels need.
+  /// What kernels need. Throws invalid_argument for another memory.
   detail::client_parameters<A, Policy> parameters(const memory<A>& tm) const {
+    detail::check_memory(memory_, tm.core());
     typename Policy::recorder::storage record{};
     if constexpr (records)
       record = {clock_.template as<std::uint64_t>(), history_.template as<std::uint64_t>(), config_.history_words,
@@ -128,8 +133,10 @@ class workspace {
   }
 
   /// Waits for the stream, then returns the counters of the launches since reset(). Throws what the first
-  /// failing thread reported. After it the memory is ready for the next launch.
+  /// failing thread reported. After it the memory is ready for the next launch. Throws invalid_argument for
+  /// another memory.
   statistics collect(const stream& s, memory<A>& tm) {
+    detail::check_memory(memory_, tm.core());
     auto c = std::make_unique<parts::control>();
     device_->copy_from_device(s.handle(), c.get(), control_.template as<void>(), sizeof *c);
     s.synchronize();

@@ -143,6 +143,15 @@ launch_shape shape_on(std::uint32_t resident, std::uint32_t blocks, std::uint32_
   EXPECT_EQ(m.read(on, b, 0), 100);
   return make_workspace<add_to, long>(on, m, 1000, grid).shape();
 }
+TEST_F(launches, a_workspace_is_for_one_memory) {
+  auto w = make_workspace<add_to, long>(s, tm, some_inputs.size(), {.blocks = 1, .threads = 4});
+  memory<stm> other(d);
+  const auto b = other.allocate<long>(1);
+  const bulk<long, long> none{};
+  EXPECT_TRUE(throws<invalid_argument>([&] { run_async(s, other, w, add_to{b}, none); },
+                                       {"workspace of memory number", "make one for each memory"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { w.collect(s, other); }, {"workspace of memory number"}));
+}
 TEST_F(launches, servers_may_be_a_cluster) {
   using partitioned = algorithm::csmv_partitioned;
   const launch_shape s = shape_on<partitioned>(0, 5, 4);
