@@ -171,10 +171,9 @@ struct user_kernel {
 template <class Policy, Algorithm A, class Kernel, class... Args>
 void launch_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Kernel& kernel, const Args&... args) {
   using functor = launching::user_kernel<A, Policy, Kernel, Args...>;
+  const functor f{w.parameters(tm), kernel, launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)};
   w.reset(s);
-  launching::enqueue(
-      s, tm.on(), w.shape(),
-      functor{w.parameters(tm), kernel, launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)});
+  launching::enqueue(s, tm.on(), w.shape(), f);
 }
 
 /// A workspace for launch_async of this kernel with these arguments.

@@ -10,11 +10,12 @@ namespace gputm {
 ///
 ///   gputm::speculate(stream, memory, n, gputm::mostly_idle{body});
 ///
-/// Engines that know it (gpu_tls and its forms) first run each iteration up to its first access, in a kernel of its
-/// own, and then speculate on those alone that have one: windows, logs and checks are of these, side by side. Until its
-/// first access an iteration goes by what the body has with it, raw pointers to what no iteration changes, say. If most
-/// iterations do access something, or if to find out takes as long as all else, only time is lost. It takes 4.2 bytes
-/// of device memory for an iteration. No such loop is run in place.
+/// In workspaces made for loop_config::skip_idle_from iterations or more, engines that know it (gpu_tls and its forms)
+/// first run each iteration up to its first access, in a kernel of its own, and then speculate on those alone that have
+/// one: windows, logs and checks are of these, side by side. Until its first access an iteration goes by what the body
+/// has with it, raw pointers to what no iteration changes, say. If most iterations do access something, or if to find
+/// out takes as long as all else, only time is lost. It takes 4.3 bytes of device memory for an iteration, and no such
+/// loop is run in place. Shorter loops, those for which there is no such memory, and other engines run it as any body.
 template <class Body>
 struct mostly_idle {
   Body body;

@@ -133,8 +133,9 @@ template <class Policy, Algorithm A, class Body, class Input>
 void run_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Body& body,
                const bulk<Input, typename gputm::detail::result_of<Body>::type>& work) {
   using kernel = launching::bulk_kernel<A, Policy, Body, Input>;
+  const kernel k{w.parameters(tm), body, work};
   w.reset(s);
-  launching::enqueue(s, tm.on(), w.shape(), kernel{w.parameters(tm), body, work});
+  launching::enqueue(s, tm.on(), w.shape(), k);
 }
 
 /// A workspace for run_async with this body and input type; zeros in `config` are chosen for `count` inputs.

@@ -137,7 +137,7 @@ class loop_workspace {
   detail::loop_sizes sizes_;
   // in this order: kernels may tell the host until others are freed
   buffer hope_, words_, table_, logs_, in_place_, busy_;
-  bool skips_idle_;  ///< of bodies that are mostly_idle
+  bool skips_idle_;  ///< of bodies that are mostly_idle; false if there is no memory for that
 
   // A loop's state and control lie in one of two copies. It clears the other one for the next loop: to clear it between
   // two kernels takes an H200 more than a microsecond.
@@ -192,7 +192,7 @@ class loop_workspace {
   // Warps that make the list, on a GPU: half of those that can be resident, since each goes through the counts of the
   // others; all of them if each has still 16 words to look at then. On an H200 16 million iterations take 6 % less with
   // all, a million 2 % more.
-  std::uint32_t most_chunks() const { return device_.is_host() ? 8 : 64 * device_->multiprocessors(); }
+  std::uint32_t most_chunks() const { return device_.is_host() ? 24 : 64 * device_->multiprocessors(); }
   std::uint32_t chunks_of(std::uint64_t words) const {
     const std::uint64_t most = most_chunks(), of_16 = std::clamp(words / 16, most / 2, most);
     return static_cast<std::uint32_t>(std::min(words, of_16));
@@ -310,7 +310,10 @@ class loop_workspace {
         table_ = buffer();
         logs_ = buffer();
         busy_ = buffer();
-        if (!needs_less(fitting)) throw;
+        if (skips_idle_)
+          skips_idle_ = false;  // then such a loop runs as any other
+        else if (!needs_less(fitting))
+          throw;
       }
     }
     allocate_in_place();
@@ -338,10 +341,8 @@ class loop_workspace {
     last_iterations_ = n;
     unsettled_ = false;
   }
-  /// What the kernel of a loop of `n` iterations needs; `scouted`: a scout goes before it. Throws invalid_argument for
-  /// another memory, and if this one has got more arrays.
+  /// What the kernel of a loop of `n` iterations needs; `scouted`: a scout goes before it.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n, bool scouted) const {
-    detail::check_arrays(sizes_, tm.core());
     parts::loop_limits limits = sizes_.limits;
     limits.iterations = n;
     if (sizes_.first_may_be_all && n <= limits.window) limits.first_window = limits.window;
@@ -384,11 +385,16 @@ class loop_workspace {
   }
   /// Whether loops with a body that is mostly_idle go by a list of their busy iterations.
   bool skips_idle() const { return skips_idle_; }
-  /// What a list of a loop of `n` iterations needs. Throws invalid_argument if this has not been made for one as long.
-  parts::busy_space busy(std::uint64_t n) const {
-    if (busy_bytes(n) > busy_.size())
+  /// Before anything is changed. Throws invalid_argument for another memory, if this one has got more arrays, and, if
+  /// the loop goes by a list, `busy`, for one longer than this has been made for.
+  void check(const memory<E>& tm, std::uint64_t n, bool busy) const {
+    detail::check_arrays(sizes_, tm.core());
+    if (busy && busy_bytes(n) > busy_.size())
       throw invalid_argument("a loop of " + std::to_string(n) + " iterations, mostly idle, in a workspace made for " +
                              std::to_string(sizes_.limits.iterations) + ": make one for the longest loop");
+  }
+  /// What a list of a loop of `n` iterations needs.
+  parts::busy_space busy(std::uint64_t n) const {
     parts::busy_space space;
     space.iterations = n;
     space.first_may_be_all = sizes_.first_may_be_all;
@@ -414,6 +420,7 @@ class loop_workspace {
   /// reported that nobody has collected is lost. Throws invalid_argument for another memory.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from
+    (void)*tm.on();  // and so does this
     detail::check_memory(sizes_.memory, tm.core());
     return detail::collect_loop(s, tm.core(), control(), state());
   }
@@ -484,11 +491,15 @@ struct busy_loop_kernel {
 };
 
 template <class Body>
+inline constexpr bool is_read_only = requires {
+  requires Body::read_only;
+};
+template <class Body>
+inline constexpr bool is_read_only<mostly_idle<Body>> = is_read_only<Body>;
+template <class Body>
 constexpr void check_loop_body() {
   static_assert(std::is_trivially_copyable_v<Body>, "bodies are copied to the device: they must be trivially copyable");
-  static_assert(
-      !requires { requires Body::read_only; },
-      "read_only is for transactions: an iteration that stores nothing changes nothing");
+  static_assert(!is_read_only<Body>, "read_only is for transactions: an iteration that stores nothing changes nothing");
 }
 
 }  // namespace launching
@@ -519,7 +530,6 @@ loop_workspace<E> make_workspace(const stream& s, memory<E>& tm, std::uint64_t n
 template <class Body, LoopEngine E>
 loop_workspace<E> make_busy_workspace(const stream& s, memory<E>& tm, std::uint64_t n, loop_config config,
                                       launch_config grid) {
-  check_loop_body<Body>();
   constexpr std::uint64_t likely = 32;  // one iteration in so many has something to do, as far as threads go
   grid = resolve<busy_loop_kernel<E, Body>>(tm, grid, (std::max<std::uint64_t>(n, 1) - 1) / likely + 1);
   load<find_busy_kernel<E, Body>>(tm);
@@ -571,7 +581,7 @@ void enqueue_busy_loop(const stream& s, memory<E>& tm, loop_workspace<E>& w, std
 }  // namespace launching
 
 /// A workspace for speculate_async with this body, and with the arrays that the memory has now. Later loops may have
-/// another number of iterations; if the body is mostly_idle, no more than this one.
+/// another number of iterations; if the body is mostly_idle, and these are skip_idle_from or more, no more than these.
 template <class Body, LoopEngine E>
 loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64_t n, const loop_config& config = {}) {
   launching::check_loop_body<Body>();
@@ -596,14 +606,13 @@ template <LoopEngine E, class Body>
 void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::int64_t n, const Body& body) {
   launching::check_loop_body<Body>();
   gputm::detail::check_iterations(n);
+  const auto iterations = static_cast<std::uint64_t>(n);
+  const bool skips_idle = may_skip_idle<E, Body> && w.skips_idle();
+  w.check(tm, iterations, skips_idle);
   w.reset(s);
   if (n == 0) return;
-  const auto iterations = static_cast<std::uint64_t>(n);
-  bool skips_idle = false;
-  if constexpr (may_skip_idle<E, Body>) {
-    skips_idle = w.skips_idle();
+  if constexpr (may_skip_idle<E, Body>)
     if (skips_idle) launching::enqueue_busy_loop(s, tm, w, iterations, body.body);
-  }
   if (!skips_idle) launching::enqueue_loop(s, tm, w, iterations, body);
   w.note_loop(iterations);
 }

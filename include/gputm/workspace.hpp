@@ -136,6 +136,7 @@ class workspace {
   /// failing thread reported. After it the memory is ready for the next launch. Throws invalid_argument for
   /// another memory.
   statistics collect(const stream& s, memory<A>& tm) {
+    (void)*tm.on();  // throws if it has been moved from
     detail::check_memory(memory_, tm.core());
     auto c = std::make_unique<parts::control>();
     device_->copy_from_device(s.handle(), c.get(), control_.template as<void>(), sizeof *c);

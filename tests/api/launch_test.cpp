@@ -143,14 +143,28 @@ launch_shape shape_on(std::uint32_t resident, std::uint32_t blocks, std::uint32_
   EXPECT_EQ(m.read(on, b, 0), 100);
   return make_workspace<add_to, long>(on, m, 1000, grid).shape();
 }
+/// Its input is an index.
+struct load_at {
+  array<long> a;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, long i) const {
+    GPUTM_TRY(tx.load(a[i]));
+    return commit;
+  }
+};
 TEST_F(launches, a_workspace_is_for_one_memory) {
-  auto w = make_workspace<add_to, long>(s, tm, some_inputs.size(), {.blocks = 1, .threads = 4});
+  auto w = make_workspace<load_at, long>(s, tm, 1, {.blocks = 1, .threads = 1});
   memory<stm> other(d);
   const auto b = other.allocate<long>(1);
-  const bulk<long, long> none{};
-  EXPECT_TRUE(throws<invalid_argument>([&] { run_async(s, other, w, add_to{b}, none); },
+  const long index = 99;
+  const bulk<long, gputm::detail::result_of<load_at>::type> far{&index, 1};
+  run_async(s, tm, w, load_at{a}, far);
+  EXPECT_TRUE(throws<invalid_argument>([&] { run_async(s, other, w, load_at{b}, far); },
                                        {"workspace of memory number", "make one for each memory"}));
   EXPECT_TRUE(throws<invalid_argument>([&] { w.collect(s, other); }, {"workspace of memory number"}));
+  EXPECT_TRUE(throws<index_out_of_range>([&] { w.collect(s, tm); }, {"99"}));  // nobody has forgotten that
+  const memory<stm> moved(std::move(tm));
+  EXPECT_TRUE(throws<invalid_argument>([&] { w.collect(s, tm); }, {}));
 }
 TEST_F(launches, servers_may_be_a_cluster) {
   using partitioned = algorithm::csmv_partitioned;

@@ -17,13 +17,11 @@ struct add_one {
   }
 };
 
-template <class E>
-void a_loop_can_be_captured_in_a_graph(const venue& v) {
-  constexpr std::uint32_t n = 5000;
-  stream s{v.on};
-  memory<E> tm{v.on};
-  const add_one body{tm.template allocate<std::uint32_t>(n)};
-  auto w = make_loop_workspace<add_one>(s, tm, n, config_for(v, {.reads = 1, .writes = 1}));
+template <class E, class Body>
+void can_be_captured(const venue& v, stream& s, memory<E>& tm, array<std::uint32_t> a, const Body& body,
+                     const loop_config& c) {
+  const std::uint32_t n = a.size();
+  auto w = make_loop_workspace<Body>(s, tm, n, c);
   auto handle = static_cast<cudaStream_t>(s.handle());
   const auto check = [](cudaError_t e) { require(e == cudaSuccess, cudaGetErrorString(e)); };
   std::uint32_t loops = 0;
@@ -48,7 +46,19 @@ void a_loop_can_be_captured_in_a_graph(const venue& v) {
   require_equal(w.collect(s, tm).iterations, n, "iterations of the loop behind it");
   check(cudaGraphExecDestroy(ready));
   check(cudaGraphDestroy(graph));
-  for (const std::uint32_t x : tm.read(s, body.a)) require_equal(x, loops, "an element, loops");
+  for (const std::uint32_t x : tm.read(s, a)) require_equal(x, loops, "an element, loops");
+}
+
+template <class E>
+void a_loop_can_be_captured_in_a_graph(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto a = tm.template allocate<std::uint32_t>(5000);
+  loop_config c = config_for(v, {.reads = 1, .writes = 1});
+  can_be_captured(v, s, tm, a, add_one{a}, c);
+  c.skip_idle_from = 1;
+  const auto b = tm.template allocate<std::uint32_t>(70'000);
+  can_be_captured(v, s, tm, b, mostly_idle{add_one{b}}, c);
 }
 
 }  // namespace gputm::conformance

@@ -1,6 +1,9 @@
 // Loops most iterations of which access nothing: what a user sees of it.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+
 #include "speculation/fixture.hpp"
 
 namespace gputm {
@@ -8,14 +11,18 @@ namespace {
 
 using speculation::gpu_tls;
 
-/// Iterations with a flag add 1 to the element of their number; one may end the loop, with or without an access.
+/// Iterations with a flag add 1 to the element of their number; one may end the loop, with or without an access, and
+/// one may retry without one.
 struct flagged {
   array<int> a;
   const bool* flags;
-  int last = -1, wrong = -1;
+  int last = -1, wrong = -1, retries = -1;
+  std::atomic<unsigned>* runs = nullptr;
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
+    if (runs != nullptr) ++*runs;
     if (i == last) it.break_loop();
+    if (i == retries) return gputm::retry;
     if (!flags[i]) return i % 2 == 0 ? gputm::commit : gputm::cancel;
     const unsigned k = i == wrong ? a.size() : static_cast<unsigned>(i);
     GPUTM_TRY(const int x, it.load(a[k]));
@@ -46,11 +53,37 @@ class idle : public testing::Test {
 
 TEST_F(idle, each_iteration_is_looked_at_once_and_the_busy_ones_are_run) {
   flag_every(100);
-  const loop_statistics done = speculate(s, tm, n, mostly_idle{body()}, config);
+  flagged counting = body();
+  std::atomic<unsigned> runs = 0;
+  counting.runs = &runs;
+  const loop_statistics done = speculate(s, tm, n, mostly_idle{counting}, config);
   EXPECT_EQ(done.iterations, 3000u);
-  EXPECT_EQ(done.executed, 3000u + 31u);  // the last one counts as busy
+  EXPECT_EQ(done.executed, 2999u + 31u);  // the last one counts as busy, and nobody has looked at it
+  EXPECT_EQ(done.executed, runs);
   EXPECT_EQ(done.rounds, 1u);
   expect_done(n);
+}
+TEST_F(idle, a_first_window_may_be_all_of_the_list) {
+  flag_every(50);
+  config.blocks = 1;
+  config.threads = 8;
+  config.window = 100;
+  EXPECT_EQ(speculate(s, tm, n, mostly_idle{body()}, config).rounds, 1u);
+  expect_done(n);
+}
+TEST_F(idle, lists_are_made_under_exploration) {
+  static constexpr int many = 1 << 18;  // from where on lists are made unless told otherwise
+  host::config c;
+  c.schedule = host::scheduler::random;
+  const device explored = host_device(c);
+  stream on_explored{explored};
+  memory<gpu_tls> there{explored};
+  const auto b = there.allocate<int>(many);
+  const auto all = std::make_unique<bool[]>(many);
+  all[5] = all[many / 2] = true;
+  const loop_config few = {.capacity = {.reads = 1, .writes = 1}, .blocks = 1, .threads = 1};
+  EXPECT_EQ(speculate(on_explored, there, many, mostly_idle{flagged{b, all.get()}}, few).executed, many + 2u);
+  EXPECT_EQ(there.read(on_explored, b, many / 2), 1);
 }
 TEST_F(idle, the_last_of_all_may_be_the_only_one) {
   EXPECT_EQ(speculate(s, tm, n, mostly_idle{body()}, config).iterations, 3000u);
@@ -101,6 +134,37 @@ TEST_F(idle, errors_tell_the_iteration_of_the_users_loop) {
       expect_done(2050);
     }
 }
+TEST_F(idle, a_retry_without_an_access_is_an_error_too) {
+  flag_every(50);
+  flagged retrying = body();
+  retrying.retries = 77;
+  try {
+    speculate(s, tm, n, mostly_idle{retrying}, config);
+    FAIL() << "loops know no retry";
+  } catch (const no_progress& e) {
+    EXPECT_EQ(e.iteration(), 77u);
+  }
+  expect_done(77);
+}
+/// Members of these names are the body's own.
+struct with_names {
+  array<int> a;
+  std::uint64_t iteration(std::uint64_t k) const { return 1000 * k; }
+  int limits() const { return 1; }
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(it.store(a[i == 7 ? static_cast<int>(a.size()) : i], 1));
+    return gputm::commit;
+  }
+};
+TEST_F(idle, names_of_a_body_are_its_own) {
+  try {
+    speculate(s, tm, n, with_names{a}, config);
+    FAIL() << "an index out of range is an error";
+  } catch (const index_out_of_range& e) {
+    EXPECT_EQ(e.iteration(), 7u);
+  }
+}
 TEST_F(idle, workspaces_are_used_again) {
   flag_every(70, 5);
   auto w = make_loop_workspace<mostly_idle<flagged>>(s, tm, n, config);
@@ -116,8 +180,10 @@ TEST_F(idle, workspaces_are_used_again) {
   flag_every(30);
   run(n, mostly_idle{body()});
 }
-TEST_F(idle, a_workspace_is_made_for_the_longest_loop) {
+TEST_F(idle, a_workspace_is_made_for_the_longest_loop_and_refuses_others_before_it_forgets_anything) {
+  flag_every(50);
   auto w = make_loop_workspace<mostly_idle<flagged>>(s, tm, 1000, config);
+  speculate_async(s, tm, w, 1000, mostly_idle{body(-1, 500)});
   try {
     speculate_async(s, tm, w, 1001, mostly_idle{body()});
     FAIL() << "there is no memory for the list";
@@ -126,6 +192,8 @@ TEST_F(idle, a_workspace_is_made_for_the_longest_loop) {
               std::string::npos)
         << e.what();
   }
+  EXPECT_THROW(w.collect(s, tm), index_out_of_range);
+  expect_done(500);
 }
 TEST_F(idle, short_loops_run_as_any_other) {
   flag_every(100);

@@ -63,6 +63,27 @@ struct short_memory : testing::Test {
   loop_config config{.capacity = {.reads = 4096, .writes = 1}};
 };
 
+/// One iteration in a thousand adds 1.
+struct rarely_add_one {
+  array<int> a;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    return i % 1000 == 0 ? add_one{a}(it, i % 8) : gputm::commit;
+  }
+};
+TEST_F(short_memory, without_room_for_a_list_of_busy_iterations_there_is_none) {
+  constexpr int many = 100'000;
+  memory<engine> few{on};
+  const auto b = few.allocate<int>(8);
+  const mostly_idle body{rarely_add_one{b}};
+  config = {.capacity = {.reads = 1, .writes = 1}, .blocks = 1, .threads = 8, .window = 64, .skip_idle_from = 1};
+  EXPECT_LT(speculate(s, few, many, body, config).executed, 2u * many);
+  with->largest = 100'000;
+  const loop_statistics done = speculate(s, few, many, body, config);
+  EXPECT_EQ(with->refused.size(), 1u);
+  EXPECT_EQ(done.iterations, static_cast<std::uint64_t>(many));
+  EXPECT_EQ(few.read(s, b, 0), 2 * many / 1000);
+}
 TEST_F(short_memory, a_gpu_has_logs_for_an_iteration_of_each_thread) {
   constexpr std::uint32_t threads = 128;
   config.capacity.reads = 1u << 21;  // 16 MiB

@@ -52,6 +52,7 @@ struct busy_space {
       GPUTM_NO_UNROLL
       for (; bits != 0; bits &= bits - 1) simt::plain_store(list[to++], word * lanes + simt::lowest(bits));
       at += simt::shfl(simt::full_mask, up_to, lanes - 1);
+      simt::progress();
     }
     if (chunk == chunks - 1 && lane == 0) simt::plain_store(*total, at);
   }

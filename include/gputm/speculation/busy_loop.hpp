@@ -15,7 +15,7 @@
 namespace gputm::speculation {
 
 /// How an iteration loads and stores that is to show whether it does: the attempt fails.
-struct skimming_access {
+struct skimming_access : tentative_access {
   template <class T>
   GPUTM_INLINE bool load(const region&, std::uint32_t, std::uint32_t, T&) const {
     return false;
@@ -24,10 +24,6 @@ struct skimming_access {
   GPUTM_INLINE bool store(const region&, std::uint32_t, std::uint32_t, const T&) const {
     return false;
   }
-  /// What it does wrong is nobody's business.
-  GPUTM_INLINE static constexpr bool first() { return false; }
-  GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
-  GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
 };
 
 /// One of a grid of full warps, at least one for each chunk.
@@ -51,6 +47,7 @@ GPUTM_INLINE void find_busy(const loop_environment& env, const parts::busy_space
     const simt::mask_t all = simt::ballot(simt::full_mask, has_access);
     if (simt::lane() == 0) simt::plain_store(busy.words[word], all);
     count += simt::count(all);
+    simt::progress();
   }
   if (simt::lane() == 0) simt::plain_store(busy.counts[chunk], count);
 }
@@ -62,13 +59,20 @@ struct busy_body {
   const std::uint32_t* list;
   template <class It>
   GPUTM_INLINE outcome operator()(It& it, int k) const {
-    return body(it, static_cast<int>(iteration(static_cast<std::uint32_t>(k))));
+    return body(it, static_cast<int>(simt::plain_load(list[k])));
   }
-  /// Which iteration of the user's loop is that.
-  GPUTM_INLINE std::uint64_t iteration(std::uint64_t k) const { return simt::plain_load(list[k]); }
+};
+template <class Body>
+struct loop_of<busy_body<Body>> {
   /// How long the list is only the device knows.
-  GPUTM_INLINE parts::loop_limits& limits() const {
-    return reinterpret_cast<parts::loop_limits&>(simt::shared<busy_body, in_shared_memory>().bytes);
+  static GPUTM_INLINE parts::loop_limits& limits() {
+    return reinterpret_cast<parts::loop_limits&>(simt::shared<loop_of, in_shared_memory>().bytes);
+  }
+  static GPUTM_INLINE const parts::loop_limits& limits(const loop_environment&, const busy_body<Body>&) {
+    return limits();
+  }
+  static GPUTM_INLINE std::uint64_t iteration(const busy_body<Body>& body, std::uint64_t k) {
+    return simt::plain_load(body.list[k]);
   }
 
  private:
@@ -80,12 +84,13 @@ struct busy_body {
 /// Every thread of a loop's grid calls it once.
 template <class E, class Body>
 GPUTM_INLINE void run_busy(const loop_environment& env, const parts::busy_space& busy, const busy_body<Body>& body) {
+  using loop = loop_of<busy_body<Body>>;
   if (simt::thread_rank() == 0) {
     const std::uint32_t total = simt::plain_load(*busy.total);
     parts::loop_limits limits = env.limits;
     limits.iterations = total;
     if (busy.first_may_be_all && total <= limits.window) limits.first_window = limits.window;
-    body.limits() = limits;
+    loop::limits() = limits;
   }
   simt::sync_block();
   E::run(env, body);
@@ -93,8 +98,8 @@ GPUTM_INLINE void run_busy(const loop_environment& env, const parts::busy_space&
   // This thread has passed the barrier behind which all was counted, or has counted itself.
   parts::loop_counters& c = env.state->counters;
   const std::uint64_t done = simt::atomic(c.iterations).load(simt::order::relaxed);
-  simt::atomic(c.iterations).store(done != 0 ? body.iteration(done - 1) + 1 : 0, simt::order::relaxed);
-  simt::atomic(c.executed).fetch_add(busy.iterations, simt::order::relaxed);
+  simt::atomic(c.iterations).store(done != 0 ? loop::iteration(body, done - 1) + 1 : 0, simt::order::relaxed);
+  simt::atomic(c.executed).fetch_add(busy.iterations - 1, simt::order::relaxed);  // nobody has looked at the last one
 }
 
 }  // namespace gputm::speculation

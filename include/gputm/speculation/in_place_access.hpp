@@ -90,7 +90,7 @@ struct saved_by_list {
 /// its element. It may read what nobody owns: if a stray to it is expected, that marks it, too, unless the element is
 /// in its row of reads. Whatever else it wants gives it away: then the whole pass comes to nothing.
 template <in_place_kind Kind>
-class in_place_access {
+class in_place_access : public tentative_access {  // all run again if one fails
   static constexpr bool by_list = Kind == in_place_kind::lists, may_be_wide = Kind == in_place_kind::any_rows;
   static constexpr std::uint32_t none = parts::stray_space::none;
   static_assert(none == parts::owned_list::none);
@@ -180,11 +180,6 @@ class in_place_access {
       if (row_ < r.length) simt::prefetch(r.data + std::uint64_t{row_} * r.element_bytes);
     }
   }
-
-  /// None has failed for certain: all run again if this one does.
-  GPUTM_INLINE static constexpr bool first() { return false; }
-  GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
-  GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
 
   GPUTM_INLINE bool has_strayed() const { return strays_ != 0; }
   /// Whether it has stored to more elements than it may, or perhaps has: of a wide row nobody knows to how many.

@@ -39,6 +39,13 @@ struct iteration_trouble {
 /// What one attempt at an iteration came to.
 enum class attempt_end : std::uint8_t { commit, cancel, failed };
 
+/// What an access (below) is that can tell nothing for certain: what goes wrong in such an attempt is no error.
+struct tentative_access {
+  GPUTM_INLINE static constexpr bool first() { return false; }
+  GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
+  GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
+};
+
 /// Access: how an engine loads and stores: load(region, number, index, out), store(region, number, index, value),
 /// which return false when the attempt must end; overflow(), which log was full; write_limit(), the capacity for
 /// writes. If it has loads_at_once, load_some(region, number, indices, outs) loads so many elements of one array at
@@ -220,21 +227,12 @@ struct loop_environment {
   parts::in_place_space in_place;
 };
 
-/// The limits of the loop that an engine runs, which may be of some iterations of the user's (busy_loop.hpp).
+/// What the loop that an engine runs is to the user's: the same, unless the body is the library's own (busy_loop.hpp).
 template <class Body>
-GPUTM_INLINE const parts::loop_limits& limits_of(const loop_environment& env, const Body& body) {
-  if constexpr (requires { body.limits(); })
-    return body.limits();
-  else
-    return env.limits;
-}
-/// Of the user's loop: iteration `k` of the loop that an engine runs, which may be of some of them (busy_loop.hpp).
-template <class Body>
-GPUTM_INLINE std::uint64_t iteration_of(const Body& body, std::uint64_t k) {
-  if constexpr (requires { body.iteration(k); })
-    return body.iteration(k);
-  else
-    return k;
-}
+struct loop_of {
+  static GPUTM_INLINE const parts::loop_limits& limits(const loop_environment& env, const Body&) { return env.limits; }
+  /// The number in the user's loop of iteration `k`.
+  static GPUTM_INLINE std::uint64_t iteration(const Body&, std::uint64_t k) { return k; }
+};
 
 }  // namespace gputm::speculation

@@ -83,7 +83,7 @@ GPUTM_INLINE serial_end run_one_by_one(const loop_environment& env, const Body& 
     const attempt_end how = it.run(body, base + end.done);
     if (how == attempt_end::failed) {
       const iteration_fault f = it.fault();
-      parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, iteration_of(body, base + end.done));
+      parts::report_fault(*env.control, f.kind, f.region, f.a, f.b, loop_of<Body>::iteration(body, base + end.done));
       end.over = true;
       break;
     }

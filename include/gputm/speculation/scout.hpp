@@ -14,7 +14,7 @@ namespace gputm::speculation {
 
 /// How such an iteration loads and stores: it reads what memory has, or what it has stored itself, which nobody else
 /// sees. Its log has all that it has stored, and what it has read as far as there is room.
-class scout_access {
+class scout_access : public tentative_access {
   parts::write_buffer writes_;
   parts::stored_bounds bounds_;
   std::uint32_t reads_ = 0;
@@ -57,11 +57,6 @@ class scout_access {
   }
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
   GPUTM_INLINE const parts::stored_bounds& bounds() const { return bounds_; }
-
-  /// What it does wrong is nobody's business.
-  GPUTM_INLINE static constexpr bool first() { return false; }
-  GPUTM_INLINE static constexpr parts::overflow_kind overflow() { return parts::overflow_kind::none; }
-  GPUTM_INLINE static constexpr std::uint64_t write_limit() { return 0; }
 };
 
 /// One thread of a grid of blocks of one full warp each. The logs have room for them

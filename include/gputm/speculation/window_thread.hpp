@@ -33,7 +33,7 @@ class window_thread {
   /// An attempt has failed. `real`: it cannot have been led astray, so a fault is the body's error.
   GPUTM_INLINE void fail(std::uint32_t p, bool real, const iteration_fault& f, violation why) {
     if (real && f.kind != parts::fault::none) {
-      parts::report_fault(*env_.control, f.kind, f.region, f.a, f.b, iteration_of(body_, w_.base + p));
+      parts::report_fault(*env_.control, f.kind, f.region, f.a, f.b, loop_of<Body>::iteration(body_, w_.base + p));
       simt::atomic(env_.state->failed).store(1, order::relaxed);  // read in the serial section behind the phase
     }
     violate(p, why);
@@ -93,14 +93,14 @@ class window_thread {
       : env_(env),
         body_(body),
         barrier_(env.state->barrier),
-        plan_(*env.state, limits_of(env, body), *env.table.past, env.ranges),
+        plan_(*env.state, loop_of<Body>::limits(env, body), *env.table.past, env.ranges),
         w_(plan_.first()) {}
   /// In a window that is under way.
   GPUTM_INLINE window_thread(const loop_environment& env, const Body& body, const parts::loop_window& w)
       : env_(env),
         body_(body),
         barrier_(env.state->barrier),
-        plan_(*env.state, limits_of(env, body), *env.table.past, env.ranges),
+        plan_(*env.state, loop_of<Body>::limits(env, body), *env.table.past, env.ranges),
         w_(w) {}
 
  private:
