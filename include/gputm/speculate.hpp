@@ -191,7 +191,7 @@ class loop_workspace {
   }
   // Warps that make the list, on a GPU: half of those that can be resident, since each goes through the counts of the
   // others; all of them if each has still 16 words to look at then. On an H200 16 million iterations take 6 % less with
-  // all, a million 2 % more.
+  // all, a million 2 % more. A host has as many as tests need.
   std::uint32_t most_chunks() const { return device_.is_host() ? 24 : 64 * device_->multiprocessors(); }
   std::uint32_t chunks_of(std::uint64_t words) const {
     const std::uint64_t most = most_chunks(), of_16 = std::clamp(words / 16, most / 2, most);

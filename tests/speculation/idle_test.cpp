@@ -1,7 +1,6 @@
 // Loops most iterations of which access nothing: what a user sees of it.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <memory>
 
 #include "speculation/fixture.hpp"
@@ -17,10 +16,10 @@ struct flagged {
   array<int> a;
   const bool* flags;
   int last = -1, wrong = -1, retries = -1;
-  std::atomic<unsigned>* runs = nullptr;
+  std::uint32_t* runs = nullptr;
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
-    if (runs != nullptr) ++*runs;
+    if (runs != nullptr) simt::atomic(*runs).fetch_add(1, simt::order::relaxed);
     if (i == last) it.break_loop();
     if (i == retries) return gputm::retry;
     if (!flags[i]) return i % 2 == 0 ? gputm::commit : gputm::cancel;
@@ -54,7 +53,7 @@ class idle : public testing::Test {
 TEST_F(idle, each_iteration_is_looked_at_once_and_the_busy_ones_are_run) {
   flag_every(100);
   flagged counting = body();
-  std::atomic<unsigned> runs = 0;
+  std::uint32_t runs = 0;
   counting.runs = &runs;
   const loop_statistics done = speculate(s, tm, n, mostly_idle{counting}, config);
   EXPECT_EQ(done.iterations, 3000u);
