@@ -163,6 +163,8 @@ TEST_F(idle, names_of_a_body_are_its_own) {
   } catch (const index_out_of_range& e) {
     EXPECT_EQ(e.iteration(), 7u);
   }
+  const with_names body{a};
+  EXPECT_EQ(body.iteration(7) + static_cast<unsigned>(body.limits()), 7001u);
 }
 TEST_F(idle, workspaces_are_used_again) {
   flag_every(70, 5);
