@@ -1,17 +1,4 @@
-// The body of a loop that says it never stores. Control: it does not say so.
-#include "gputm/gputm.hpp"
-
-struct body {
-#if !defined(GPUTM_CONTROL)
-  static constexpr bool read_only = true;
-#endif
-  gputm::array<int> a;
-  template <gputm::Transaction It>
-  GPUTM_FN gputm::outcome operator()(It& it, int i) const {
-    GPUTM_TRY(it.store(a[i], 1));
-    return gputm::commit;
-  }
-};
+#include "read_only_loop_body.hpp"
 
 void use(const gputm::stream& s, gputm::memory<gputm::speculation::gpu_tls>& tm, body b) {
   gputm::speculate(s, tm, 1, b);
