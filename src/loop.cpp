@@ -218,7 +218,7 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.limits.first_window = std::min(s.logs.window, c.first_window != 0 ? c.first_window
                                                   : c.adapt           ? std::max(grid_threads, 32u)
                                                                       : s.logs.window);
-  s.first_may_be_all = c.first_window == 0 && c.repairs != 0 && traits.repairs;
+  s.limits.first_may_be_all = c.first_window == 0 && c.repairs != 0 && traits.repairs;
   s.limits.smallest = std::min(c.smallest_window, s.logs.window);
   s.limits.stretch = c.stretch;
   s.limits.repairs = c.repairs;

@@ -93,6 +93,7 @@ std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std
 }
 
 void check_memory(std::uint32_t made_for, const memory_core& m) {
+  (void)*m.on();  // throws if it has been moved from, which keeps its number
   if (m.regions().memory != made_for)
     throw invalid_argument("a workspace of memory number " + std::to_string(made_for) + " used with memory number " +
                            std::to_string(m.regions().memory) + ": make one for each memory");

@@ -108,7 +108,6 @@ struct loop_sizes {
   std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
   std::uint64_t scout_from = 0;                     ///< detail::scout_from()
-  bool first_may_be_all = false;                    ///< a first window may be all of a loop
   std::uint32_t memory = 0;                         ///< its number
   std::uint32_t arrays = 0;                         ///< that it has
 };
@@ -344,8 +343,7 @@ class loop_workspace {
   /// What the kernel of a loop of `n` iterations needs; `scouted`: a scout goes before it.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n, bool scouted) const {
     parts::loop_limits limits = sizes_.limits;
-    limits.iterations = n;
-    if (sizes_.first_may_be_all && n <= limits.window) limits.first_window = limits.window;
+    limits.set_iterations(n);
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
     return {tm.ref().regions, control(), state(), sizes_.table,        sizes_.logs,
@@ -397,7 +395,6 @@ class loop_workspace {
   parts::busy_space busy(std::uint64_t n) const {
     parts::busy_space space;
     space.iterations = n;
-    space.first_may_be_all = sizes_.first_may_be_all;
     space.total = busy_.template as<std::uint32_t>();
     space.counts = space.total + 1;
     space.words = space.counts + most_chunks();
@@ -420,7 +417,6 @@ class loop_workspace {
   /// reported that nobody has collected is lost. Throws invalid_argument for another memory.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from
-    (void)*tm.on();  // and so does this
     detail::check_memory(sizes_.memory, tm.core());
     return detail::collect_loop(s, tm.core(), control(), state());
   }
@@ -462,7 +458,7 @@ struct scout_kernel {
 };
 
 /// Where bodies are mostly_idle: finds out which iterations are not.
-template <class E, class Body>
+template <class Body>
 struct find_busy_kernel {
   static constexpr int registers = 32;  // so that a multiprocessor has all the warps that it can
   speculation::loop_environment environment;
@@ -471,7 +467,6 @@ struct find_busy_kernel {
   GPUTM_INLINE void operator()() const { speculation::find_busy(environment, busy, body); }
 };
 /// Behind that: lists them.
-template <class E>
 struct list_busy_kernel {
   static constexpr int registers = 32;
   parts::busy_space busy;
@@ -532,8 +527,8 @@ loop_workspace<E> make_busy_workspace(const stream& s, memory<E>& tm, std::uint6
                                       launch_config grid) {
   constexpr std::uint64_t likely = 32;  // one iteration in so many has something to do, as far as threads go
   grid = resolve<busy_loop_kernel<E, Body>>(tm, grid, (std::max<std::uint64_t>(n, 1) - 1) / likely + 1);
-  load<find_busy_kernel<E, Body>>(tm);
-  load<list_busy_kernel<E>>(tm);
+  load<find_busy_kernel<Body>>(tm);
+  load<list_busy_kernel>(tm);
   config.in_place = false;
   return {s, tm, n, config, grid, true};
 }
@@ -573,8 +568,8 @@ void enqueue_busy_loop(const stream& s, memory<E>& tm, loop_workspace<E>& w, std
   const parts::busy_space busy = w.busy(n);
   const speculation::loop_environment e = w.environment(tm, n, false);
   const launch_shape shape = w.shape_of_busy(busy);
-  enqueue(s, tm.on(), shape, find_busy_kernel<E, Body>{e, busy, body});
-  enqueue(s, tm.on(), shape, list_busy_kernel<E>{busy});
+  enqueue(s, tm.on(), shape, find_busy_kernel<Body>{e, busy, body});
+  enqueue(s, tm.on(), shape, list_busy_kernel{busy});
   enqueue_resident(s, tm.on(), w.shape(), busy_loop_kernel<E, Body>{e, busy, {body, busy.list}});
 }
 

@@ -34,7 +34,8 @@ void check_capacity(const capacity&);
 void check_config(const launch_config&);
 /// The same bytes; throws invalid_argument if a block cannot have them.
 std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend&);
-/// Throws invalid_argument if a workspace of the memory of this number is used with another one.
+/// Throws invalid_argument if a workspace of the memory of this number is used with another one, or with one that has
+/// been moved from.
 void check_memory(std::uint32_t made_for, const memory_core&);
 parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
 /// Blocks of a cluster of all servers; 1 where there cannot be one.
@@ -136,7 +137,6 @@ class workspace {
   /// failing thread reported. After it the memory is ready for the next launch. Throws invalid_argument for
   /// another memory.
   statistics collect(const stream& s, memory<A>& tm) {
-    (void)*tm.on();  // throws if it has been moved from
     detail::check_memory(memory_, tm.core());
     auto c = std::make_unique<parts::control>();
     device_->copy_from_device(s.handle(), c.get(), control_.template as<void>(), sizeof *c);

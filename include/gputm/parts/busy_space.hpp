@@ -16,7 +16,6 @@ struct busy_space {
   std::uint32_t* total = nullptr;   ///< of all
   std::uint32_t* list = nullptr;    ///< their numbers
   std::uint32_t chunks = 0;
-  bool first_may_be_all = false;  ///< a first window may be all of the list
 
   /// So many words are needed, a warp having so many lanes.
   static GPUTM_INLINE constexpr std::uint64_t words_of(std::uint64_t iterations, std::uint32_t lanes) {

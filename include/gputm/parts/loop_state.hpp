@@ -41,6 +41,12 @@ struct loop_limits {
   bool peek = true;                ///< a window's reads may look for marks instead of being checked
   bool repair_whole = false;       ///< a window is repaired before it gives up positions
   bool timed = false;              ///< one thread runs iterations where it has been faster than windows
+  bool first_may_be_all = false;   ///< a first window may be all of a loop
+
+  GPUTM_INLINE constexpr void set_iterations(std::uint64_t n) {
+    iterations = n;
+    if (first_may_be_all && n <= window) first_window = window;
+  }
 };
 
 /// One window. Written in serial sections, and by loop_plan::foresee before the first barrier.

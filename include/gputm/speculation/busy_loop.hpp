@@ -86,10 +86,8 @@ template <class E, class Body>
 GPUTM_INLINE void run_busy(const loop_environment& env, const parts::busy_space& busy, const busy_body<Body>& body) {
   using loop = loop_of<busy_body<Body>>;
   if (simt::thread_rank() == 0) {
-    const std::uint32_t total = simt::plain_load(*busy.total);
     parts::loop_limits limits = env.limits;
-    limits.iterations = total;
-    if (busy.first_may_be_all && total <= limits.window) limits.first_window = limits.window;
+    limits.set_iterations(simt::plain_load(*busy.total));
     loop::limits() = limits;
   }
   simt::sync_block();
