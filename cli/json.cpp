@@ -102,6 +102,8 @@ std::string_view built_from() { return GPUTM_COMMIT; }
 
 json_file::json_file(std::string path, std::string command) : path_(std::move(path)), command_(std::move(command)) {
   if (path_.empty()) return;
+  if (path_.starts_with("--"))
+    throw usage_error("--json '" + path_ + "' names a file like an option: --json FILE, or ./" + path_);
   file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "w");
   if (!file_) throw usage_error("--json '" + path_ + "' cannot be written: " + std::strerror(errno));
   std::fputs("[", file_);

@@ -1,5 +1,6 @@
 // The gputm program: reads the command line and runs a command.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "commands.hpp"
 #include "gputm/error.hpp"
@@ -113,7 +114,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace gputm::cli;
   try {
-    return run(argc, argv);
+    const int how = run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw usage_error("standard output could not be written to the end");
+    return how;
   } catch (const gputm::no_progress& e) {
     complain(e.what());
     return broken;

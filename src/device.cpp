@@ -112,4 +112,11 @@ const host::report& last_report(const device& d) {
   return h->last;
 }
 
+void detail::check_stream(const stream& s, const device& d) {
+  if (s.on() == d) return;
+  throw invalid_argument("the stream is one of " + s.on()->name() + ", the memory is on " + d->name() +
+                         (d.is_host() && s.on().is_host() ? ", another one" : "") +
+                         ": use a stream of the memory's device");
+}
+
 }  // namespace gputm

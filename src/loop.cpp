@@ -3,8 +3,8 @@
 #include <bit>
 #include <limits>
 
+#include "gputm/loop_workspace.hpp"
 #include "gputm/parts/owner_table.hpp"
-#include "gputm/speculate.hpp"
 
 namespace gputm::detail {
 namespace {
@@ -231,6 +231,41 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.limits.timed = may_time && c.timed.value_or(traits.repairs && !host);  // a host's threads are simulated
   s.limits.repair_whole = c.repair_whole.value_or(!host);  // a barrier of a GPU takes as long as thousands of runs
   return s;
+}
+
+void throw_out_of_memory(const loop_sizes& s, const loop_config& c, const out_of_memory& e) {
+  const auto text = [](std::uint64_t n) { return std::to_string(n); };
+  const bool told = c.table_slots != 0;
+  throw out_of_memory(std::string(e.what()) + "; this was for a speculative loop: marks of elements need " +
+                      text(s.table_bytes) + " bytes" + (told ? ", with table_slots " + text(c.table_slots) : "") +
+                      ", and logs of " + text(s.limits.window) + " iterations at a time " + text(s.log_bytes) +
+                      ", with a capacity of " + text(c.capacity.reads) + " reads and " + text(c.capacity.writes) +
+                      " writes; lower " + (told ? "table_slots, " : "") + "capacity or window, or free arrays");
+}
+
+pass_grid plan_pass(const launch_shape& loops, std::uint32_t threads_of_multiprocessor, const device& on,
+                    std::uint64_t n) {
+  constexpr std::uint32_t most_threads = 96;            // of a block
+  constexpr std::uint32_t most_threads_on_host = 4096;  // each has a stack
+  constexpr std::uint32_t last_blocks = 16;             // of a multiprocessor of a GPU; an H100's holds 12 to 16
+  pass_grid grid{loops, 0};
+  launch_shape& shape = grid.shape;
+  shape.threads = std::min(shape.threads, most_threads);
+  shape.clients = static_cast<std::uint32_t>(ceiling(n, shape.threads));
+  if (threads_of_multiprocessor != 0) {
+    const std::uint32_t blocks = std::max(1u, threads_of_multiprocessor / shape.threads) * on->multiprocessors();
+    shape.clients = std::min(shape.clients, blocks);
+  } else {
+    const std::uint32_t last = on->multiprocessors() * (on.is_host() ? 1 : last_blocks);
+    grid.twice = shape.clients > last ? (shape.clients - last) / 2 : 0;
+    shape.clients -= grid.twice;
+  }
+  const std::uint32_t on_host = std::max(1u, most_threads_on_host / shape.threads);
+  if (on.is_host() && shape.clients > on_host) {
+    grid.twice = 0;
+    shape.clients = on_host;
+  }
+  return grid;
 }
 
 loop_statistics collect_loop(const stream& s, const memory_core& m, const void* control, const void* state) {

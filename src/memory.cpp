@@ -56,6 +56,7 @@ std::uint32_t memory_core::largest_element() const {
 
 std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_bytes, void* data,
                                       std::string_view name, metadata_size metadata_bytes) {
+  (void)*device_;  // throws if this has been moved from
   const std::string what = name.empty() ? "an array" : "array '" + std::string(name) + "'";
   if (length == 0)
     throw invalid_argument(what + " of 0 elements: an array has at least one; allocate one that nobody uses");
@@ -89,8 +90,9 @@ std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_
   return table_.memory << 8 | count_++;
 }
 
-void memory_core::check(std::uint32_t handle, std::uint64_t first, std::uint64_t count, const char* doing) const {
-  (void)*device_;  // throws if this has been moved from
+void memory_core::check(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count,
+                        const char* doing) const {
+  check_stream(s, device_);  // throws if this has been moved from as well
   if (handle >> 8 != table_.memory || (handle & 255) >= count_)
     throw invalid_argument(std::string(doing) + ": the array belongs to another memory");
   const std::uint64_t length = table_.regions[handle & 255].length;
@@ -102,7 +104,7 @@ void memory_core::check(std::uint32_t handle, std::uint64_t first, std::uint64_t
 
 void memory_core::read(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count,
                        void* to) const {
-  check(handle, first, count, "reading");
+  check(s, handle, first, count, "reading");
   const region& r = table_.regions[handle & 255];
   device_->copy_from_device(s.handle(), to, r.data + first * r.element_bytes, count * r.element_bytes);
   s.synchronize();
@@ -110,7 +112,7 @@ void memory_core::read(const stream& s, std::uint32_t handle, std::uint64_t firs
 
 void memory_core::write(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count,
                         const void* from) {
-  check(handle, first, count, "writing");
+  check(s, handle, first, count, "writing");
   const region& r = table_.regions[handle & 255];
   device_->copy_to_device(s.handle(), r.data + first * r.element_bytes, from, count * r.element_bytes);
   s.synchronize();

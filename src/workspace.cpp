@@ -34,8 +34,8 @@ namespace {
                               " entries, the capacity is " + text(c.b) + ", " + text(c.a - c.b) + " too few" + who +
                               "; raise capacity.writes");
     case fault::out_of_range:
-      throw index_out_of_range("index " + (c.a == max_elements ? "below 0, or of 2^32 - 1 or more," : text(c.a)) +
-                               " in " + where + ", which has " + text(c.b) + " elements" + who);
+      throw index_out_of_range("index " + std::to_string(static_cast<std::int64_t>(c.a)) + " in " + where +
+                               ", which has " + text(c.b) + " elements" + who);
     case fault::wrong_memory:
       throw invalid_argument(
           (c.a == 0 ? "a body used an array that no memory has allocated (array<T>{})"
@@ -99,12 +99,22 @@ void check_memory(std::uint32_t made_for, const memory_core& m) {
                            std::to_string(m.regions().memory) + ": make one for each memory");
 }
 
+void check_elements(std::uint32_t largest, const memory_core& m) {
+  if (m.largest_element() > largest)
+    throw invalid_argument("the memory has elements of " + std::to_string(m.largest_element()) +
+                           " bytes, and had none " + "of more than " + std::to_string(largest) +
+                           " when the workspace was made: make it after the arrays");
+}
+
 parts::log_space plan_logs(const gputm::capacity& c, const memory_core& m) {
   const std::uint32_t largest = m.largest_element();
   const std::uint64_t payload = largest > 8 ? std::uint64_t{c.writes} * ((largest + 7) / 8) : 0;
-  if (payload > 0xffffffu)
-    throw invalid_argument("capacity for " + std::to_string(c.writes) + " writes of " + std::to_string(largest) +
-                           " bytes is too large");
+  constexpr std::uint64_t most = 0xffffffu;
+  if (payload > most)
+    throw invalid_argument(
+        "capacity for " + std::to_string(c.writes) + " writes of " + std::to_string(largest) + " bytes: the limit is " +
+        std::to_string(most) + " words of 8 bytes for what a transaction writes, so " +
+        std::to_string(most / ((largest + 7) / 8)) + " writes; lower capacity.writes, or use smaller elements");
   return parts::log_space::layout({c.reads, c.writes, static_cast<std::uint32_t>(payload)});
 }
 

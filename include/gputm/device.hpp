@@ -50,8 +50,8 @@ class backend {
                         const std::function<void()>& thread_main);
 };
 
-/// A handle on a device; copies share it. One that has been moved from, and so a memory or workspace that has been, is
-/// refused with invalid_argument.
+/// A handle on a device; copies share it. One that has been moved from, and so a stream, memory or workspace that has
+/// been, is refused with invalid_argument.
 class device {
   std::shared_ptr<backend> backend_;
 
@@ -59,7 +59,7 @@ class device {
   explicit device(std::shared_ptr<backend> b) : backend_(std::move(b)) {}
   backend& operator*() const {
     if (!backend_)
-      throw invalid_argument("a device, memory or workspace that has been moved from: use what it went to");
+      throw invalid_argument("a device, stream, memory or workspace that has been moved from: use what it went to");
     return *backend_;
   }
   backend* operator->() const { return &**this; }
@@ -86,7 +86,9 @@ class stream {
   explicit stream(device d) : device_(std::move(d)), handle_(device_->create_stream()), owned_(true) {}
   /// Uses the caller's stream (a cudaStream_t), which outlives this.
   stream(device d, void* handle) : device_(std::move(d)), handle_(handle), owned_(false) {}
-  stream(stream&& o) noexcept : device_(o.device_), handle_(o.handle_), owned_(o.owned_) { o.owned_ = false; }
+  stream(stream&& o) noexcept : device_(std::move(o.device_)), handle_(o.handle_), owned_(o.owned_) {
+    o.owned_ = false;
+  }
   stream& operator=(stream&&) = delete;
   ~stream() {
     if (owned_) device_->destroy_stream(handle_);
@@ -95,6 +97,11 @@ class stream {
   void* handle() const { return handle_; }
   void synchronize() const { device_->synchronize(handle_); }
 };
+
+namespace detail {
+/// Throws invalid_argument for a stream of another device than that of a memory, or of a workspace.
+void check_stream(const stream&, const device& of_memory);
+}  // namespace detail
 
 /// Device memory with an owner. Movable only.
 class buffer {

@@ -128,13 +128,6 @@ launch_config resolve(const memory<A>& tm, const launch_config& config, std::uin
   return gputm::detail::choose_grid(needs, tm.core(), config, work);
 }
 
-inline void check_stream(const stream& s, const device& d) {
-  if (!(s.on() == d))
-    throw invalid_argument("the stream is one of " + s.on()->name() + ", the memory is on " + d->name() +
-                           (d.is_host() && s.on().is_host() ? ", another one" : "") +
-                           ": use a stream of the memory's device");
-}
-
 #if defined(__CUDACC__)
 /// Blocks that wait for each other: a cooperative launch is refused unless all blocks are resident.
 template <class F>

@@ -171,7 +171,8 @@ struct user_kernel {
 template <class Policy, Algorithm A, class Kernel, class... Args>
 void launch_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Kernel& kernel, const Args&... args) {
   using functor = launching::user_kernel<A, Policy, Kernel, Args...>;
-  const functor f{w.parameters(tm), kernel, launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)};
+  const functor f{w.parameters(s, tm), kernel,
+                  launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)};
   w.reset(s);
   launching::enqueue(s, tm.on(), w.shape(), f);
 }
@@ -189,7 +190,7 @@ workspace<A, Policy> make_launch_workspace(const stream& s, memory<A>& tm, const
 template <class Policy = with_statistics, Algorithm A, class Kernel, class... Args>
 statistics launch(const stream& s, memory<A>& tm, const launch_config& config, const Kernel& kernel,
                   const Args&... args) {
-  launching::check_stream(s, tm.on());
+  gputm::detail::check_stream(s, tm.on());
   auto w = make_launch_workspace<Policy>(s, tm, config, kernel, args...);
   launch_async(s, tm, w, kernel, args...);
   return w.collect(s, tm);

@@ -36,7 +36,7 @@ class memory_core {
   /// Adds a region; `data` is null for gputm to allocate it. Returns the handle.
   std::uint32_t add_region(std::uint64_t length, std::size_t element_bytes, void* data, std::string_view name,
                            metadata_size);
-  void check(std::uint32_t handle, std::uint64_t first, std::uint64_t count, const char* doing) const;
+  void check(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count, const char* doing) const;
   void read(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count, void* to) const;
   void write(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count, const void* from);
   /// Multi-version memory whose host writes elements: only the new values are left of them.
@@ -127,7 +127,7 @@ class memory {
 
  private:
   void set(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count, const void* values) {
-    core_.check(handle, first, count, "writing");
+    core_.check(s, handle, first, count, "writing");
     if constexpr (A::traits.multi_version) core_.forget_versions(s, handle, first, count);
     core_.write(s, handle, first, count, values);
   }

@@ -133,7 +133,7 @@ template <class Policy, Algorithm A, class Body, class Input>
 void run_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Body& body,
                const bulk<Input, typename gputm::detail::result_of<Body>::type>& work) {
   using kernel = launching::bulk_kernel<A, Policy, Body, Input>;
-  const kernel k{w.parameters(tm), body, work};
+  const kernel k{w.parameters(s, tm), body, work};
   w.reset(s);
   launching::enqueue(s, tm.on(), w.shape(), k);
 }
@@ -147,8 +147,8 @@ workspace<A, Policy> make_workspace(const stream& s, memory<A>& tm, std::uint64_
 }
 
 /// Runs one transaction for each input, in no particular order, and waits. Inputs: a contiguous range in
-/// host memory. Throws what an input's body did wrong (capacity_exceeded, index_out_of_range,
-/// read_only_violation), no_progress, and what launching can throw.
+/// host memory. `sizes` is the capacity, whatever `config` says of that. Throws what an input's body did wrong
+/// (capacity_exceeded, index_out_of_range, read_only_violation), no_progress, and what launching can throw.
 template <class Policy = with_statistics, Algorithm A, std::ranges::contiguous_range Inputs, class Body>
 auto run(const stream& s, memory<A>& tm, const Inputs& inputs, const Body& body, gputm::capacity sizes = {},
          launch_config config = {}, history::history* record = nullptr) {
@@ -162,8 +162,8 @@ auto run(const stream& s, memory<A>& tm, const Inputs& inputs, const Body& body,
                 "std::vector<bool> has no array of bool: use std::uint8_t as result_type");
   run_result<result> done;
   const std::uint64_t n = std::ranges::size(inputs);
+  gputm::detail::check_stream(s, tm.on());
   if (n == 0) return done;
-  launching::check_stream(s, tm.on());
   config.capacity = sizes;
   auto w = make_workspace<Body, input, Policy>(s, tm, n, config);
   buffer in(tm.on(), n * sizeof(input)), out(tm.on(), has_result ? n * sizeof(result) : 1), said(tm.on(), n),

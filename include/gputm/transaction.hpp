@@ -88,18 +88,19 @@ class attempt {
     loaded<T> out{};
     const region* r = locate<T>(e);
     if (!r) return out;
+    const auto index = static_cast<std::uint32_t>(e.index);
     if (counting()) {
       out.ok = fault_.kind == parts::fault::write_capacity || count();
-      if (out.ok) out.value = parts::load_element<T>(*r, e.index, simt::order::relaxed);
+      if (out.ok) out.value = parts::load_element<T>(*r, index, simt::order::relaxed);
       return out;
     }
-    out.ok = stm_.load(*r, e.index, out.value);
+    out.ok = stm_.load(*r, index, out.value);
     if (!out.ok) {
       out.ok = count_from_now(e.handle);
-      if (out.ok) out.value = parts::load_element<T>(*r, e.index, simt::order::relaxed);
+      if (out.ok) out.value = parts::load_element<T>(*r, index, simt::order::relaxed);
       return out;
     }
-    recorder_.read(e.handle, e.index, out.value);
+    recorder_.read(e.handle, index, out.value);
     out.ok = still_sane(1);
     return out;
   }
@@ -122,14 +123,15 @@ class attempt {
   GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) requires(!ReadOnly) {
     const region* r = locate<T>(e);
     if (!r) return stored{false};
+    const auto index = static_cast<std::uint32_t>(e.index);
     if (counting()) return stored{count()};
     if (read_only_) {
-      fault_ = {parts::fault::store_in_read_only, e.handle & 255u, e.index, 0};
+      fault_ = {parts::fault::store_in_read_only, e.handle & 255u, index, 0};
       failed_ = true;
       return stored{false};
     }
-    const bool ok = stm_.store(*r, e.index, value);
-    if (ok) recorder_.write(e.handle, e.index, value);
+    const bool ok = stm_.store(*r, index, value);
+    if (ok) recorder_.write(e.handle, index, value);
     return stored{ok || count_from_now(e.handle)};
   }
 
@@ -187,7 +189,7 @@ class attempt {
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
       const auto x = where(first + i);
-      index[i] = x.index;
+      index[i] = static_cast<std::uint32_t>(x.index);
       regular &= (x.handle == e.handle) & (x.index < r.length);
     }
     if (!regular) return parts::group_end::not_tried;

@@ -37,6 +37,9 @@ std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std
 /// Throws invalid_argument if a workspace of the memory of this number is used with another one, or with one that has
 /// been moved from.
 void check_memory(std::uint32_t made_for, const memory_core&);
+/// Throws invalid_argument if the memory has got larger elements than those of so many bytes that it had when a
+/// workspace was made.
+void check_elements(std::uint32_t largest, const memory_core&);
 parts::log_space plan_logs(const gputm::capacity&, const memory_core&);
 /// Blocks of a cluster of all servers; 1 where there cannot be one.
 inline std::uint32_t cluster_of(std::uint32_t servers, const backend& d) {
@@ -81,11 +84,15 @@ class workspace {
   parts::log_space logs_;
   buffer control_, words_, launch_memory_, clock_, history_;
   device device_;
-  std::uint32_t memory_;  // its number
+  std::uint32_t memory_;           // its number
+  std::uint32_t largest_element_;  // that it had, in bytes: logs have room for such
 
  public:
   workspace(const stream& s, memory<A>& tm, const launch_config& config)
-      : config_(config), device_(tm.on()), memory_(tm.core().regions().memory) {
+      : config_(config),
+        device_(tm.on()),
+        memory_(tm.core().regions().memory),
+        largest_element_(tm.core().largest_element()) {
     detail::check_config(config);
     shape_ = detail::shape_of<A>(device_, tm.core().options(), config);
     logs_ = detail::plan_logs(config.capacity, tm.core());
@@ -117,9 +124,12 @@ class workspace {
   /// Counters, signals and error back to zero; enqueued, neither allocates nor waits.
   void reset(const stream& s) { device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control)); }
 
-  /// What kernels need. Throws invalid_argument for another memory.
-  detail::client_parameters<A, Policy> parameters(const memory<A>& tm) const {
+  /// What kernels need. Throws invalid_argument for another memory, for one that has got larger elements since this was
+  /// made, and for a stream of another device.
+  detail::client_parameters<A, Policy> parameters(const stream& s, const memory<A>& tm) const {
     detail::check_memory(memory_, tm.core());
+    detail::check_elements(largest_element_, tm.core());
+    detail::check_stream(s, device_);
     typename Policy::recorder::storage record{};
     if constexpr (records)
       record = {clock_.template as<std::uint64_t>(), history_.template as<std::uint64_t>(), config_.history_words,
@@ -138,6 +148,7 @@ class workspace {
   /// another memory.
   statistics collect(const stream& s, memory<A>& tm) {
     detail::check_memory(memory_, tm.core());
+    detail::check_stream(s, device_);
     auto c = std::make_unique<parts::control>();
     device_->copy_from_device(s.handle(), c.get(), control_.template as<void>(), sizeof *c);
     s.synchronize();

@@ -7,15 +7,16 @@
 namespace gputm::host {
 
 namespace {
+constexpr const char* unexpected = " (kernels and bodies must not throw: nobody knows what their memory holds now)";
 // A thread's exception, kept as text: it must not stay caught while other fibers run.
 std::string run_guarded(const std::function<void()>& body) {
   try {
     body();
     return {};
   } catch (const std::exception& e) {
-    return std::string("exception: ") + e.what();
+    return std::string("exception: ") + e.what() + unexpected;
   } catch (...) {
-    return "an exception that is not a std::exception";
+    return std::string("an exception that is not a std::exception") + unexpected;
   }
 }
 }  // namespace

@@ -103,11 +103,29 @@ TEST_F(memories, what_has_been_moved_from_is_refused) {
   auto v = versions.allocate<long>(2);
   const memory<algorithm::jvstm_gpu> of_versions(std::move(versions));
   EXPECT_TRUE(throws<invalid_argument>([&] { versions.fill(s, v, 1L); }, {"moved from"}));
+  memory<stm> full{d};
+  for (std::uint32_t k = 0; k < max_regions; ++k) full.allocate<int>(1);
+  const memory<stm> of_full(std::move(full));
+  EXPECT_TRUE(throws<invalid_argument>([&] { full.allocate<int>(1); }, {"moved from"}));
+  stream gone{d};
+  const stream queue(std::move(gone));
+  EXPECT_TRUE(throws<invalid_argument>([&] { (void)moved.read(gone, a); }, {"moved from"}));
   device other = host_device();
   const device kept = std::move(other);
   EXPECT_TRUE(throws<invalid_argument>([&] { memory<stm>{other}; }, {"moved from"}));
   // NOLINTEND(bugprone-use-after-move)
   EXPECT_EQ(moved.read(s, a, 0), 5);
+}
+
+TEST_F(memories, a_stream_of_another_device_is_refused) {
+  auto a = tm.allocate<long>(2, 5L);
+  const device another = host_device();
+  const stream theirs{another};
+  EXPECT_TRUE(throws<invalid_argument>([&] { (void)tm.read(theirs, a); }, {"another one", "memory's device"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.write(theirs, a, std::vector<long>{1}); }, {"memory's device"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { tm.fill(theirs, a, 1L); }, {"memory's device"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { run(theirs, tm, std::vector<long>{}, add_to{a}); }, {"memory's device"}));
+  EXPECT_EQ(tm.read(s, a, 0), 5);
 }
 
 TEST_F(memories, arrays_are_filled) {

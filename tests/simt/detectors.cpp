@@ -30,7 +30,9 @@ TEST_P(detectors, exception_in_a_kernel) {
     throw std::runtime_error("thrown on purpose");
   });
   EXPECT_TRUE(says(r, verdict::check_failed,
-                   "exception: thrown on purpose; block 0 thread 2: backoff at " + place(__FILE__, line)));
+                   "exception: thrown on purpose (kernels and bodies must not throw: nobody knows what their "
+                   "memory holds now); block 0 thread 2: backoff at " +
+                       place(__FILE__, line)));
   EXPECT_TRUE(says(run(1, 1, [] { throw 1; }), verdict::check_failed, "not a std::exception"));
 }
 

@@ -299,6 +299,18 @@ TYPED_TEST(loop_interface, a_workspace_of_another_memory) {
   EXPECT_EQ(this->tm.read(this->s, a), std::vector<int>(3));
 }
 
+TYPED_TEST(loop_interface, a_stream_of_another_device) {
+  auto a = this->tm.template allocate<int>(300);
+  auto w = make_loop_workspace<troubled>(this->s, this->tm, n, this->config);
+  const device another = host_device();
+  const stream theirs{another};
+  const troubled body{a, {}, -1, trouble::none};
+  require_throws<invalid_argument>([&] { speculate_async(theirs, this->tm, w, n, body); }, {"memory's device"});
+  require_throws<invalid_argument>([&] { w.collect(theirs, this->tm); }, {"memory's device"});
+  require_throws<invalid_argument>([&] { (void)speculate(theirs, this->tm, 0, body); }, {"memory's device"});
+  EXPECT_EQ(this->tm.read(this->s, a), std::vector<int>(300));
+}
+
 /// Each iteration adds to one of few elements.
 struct histogram {
   array<int> h;

@@ -40,7 +40,7 @@ class random_scene {
     require_equal(stats.iterations, static_cast<std::uint64_t>(iterations), "iterations that took effect");
     require(stats.executed >= stats.iterations, "an iteration took effect and was not executed");
     require(stats.serial + stats.rounds >= (shape.n != 0), "neither a window nor a stretch");
-    if (!config.adapt && config.stretch == 0 && !E::traits.in_place_writes && !E::loop.one_thread)
+    if (!config.adapt && config.stretch == 0 && E::loop.writers)
       require_equal(stats.serial, 0u, "iterations that one thread ran alone");
     require(tm_.read(s_, b_) == expected_.b, "the second array differs from the sequential loop's");
     require(tm_.read(s_, a_) == expected_.a, "the first array differs from the sequential loop's");

@@ -47,7 +47,9 @@ struct locks {
     GPUTM_INLINE bool acquire(const Body& body, const Inputs&... inputs) {
       auto touch = [&](auto e) {
         const region& r = regions_->regions[e.handle & 255u];
-        if (e.index < r.length) locks_.add(reinterpret_cast<std::uint32_t*>(r.metadata) + (e.index >> r.lock_shift));
+        if (e.index < r.length)
+          locks_.add(reinterpret_cast<std::uint32_t*>(r.metadata) +
+                     (static_cast<std::uint32_t>(e.index) >> r.lock_shift));
       };
       body.footprint(touch, inputs...);
       if (locks_.overflowed()) {

@@ -13,7 +13,7 @@ namespace gputm {
 
 /// Arrays that one memory can hold.
 inline constexpr std::uint32_t max_regions = 16;
-/// Elements that one array can hold: indices are 32 bits and the last one means 'out of range'.
+/// Elements that one array can hold: so 32 bits tell which one it is, or their last value that it is none.
 inline constexpr std::uint64_t max_elements = 0xffffffffu;
 
 /// What kernels know of one array.
@@ -35,7 +35,7 @@ template <class T>
 struct element {
   using value_type = T;
   std::uint32_t handle;  ///< memory << 8 | region
-  std::uint32_t index;
+  std::uint64_t index;   ///< as the body said: a negative one is beyond any array, and an error can name it
 };
 
 /// A typed handle on an array of a memory: {memory, region, length}, never a pointer. Trivially copyable.
@@ -53,9 +53,10 @@ class array {
 
   /// The element at `i`. An index out of range makes the access fail, not the expression: a transaction
   /// that read inconsistent data may compute any index (see docs/semantics.md).
-  GPUTM_INLINE constexpr element<T> operator[](std::uint64_t i) const {
-    return {handle_, i < max_elements ? static_cast<std::uint32_t>(i) : static_cast<std::uint32_t>(max_elements)};
-  }
+  GPUTM_INLINE constexpr element<T> operator[](std::uint64_t i) const { return {handle_, i}; }
+  /// Not by a fraction, which would lose what lies behind its point.
+  template <class Index, std::enable_if_t<std::is_floating_point_v<Index>, int> = 0>
+  void operator[](Index) const = delete;
   GPUTM_INLINE constexpr std::uint32_t size() const { return length_; }
   GPUTM_INLINE constexpr std::uint32_t handle() const { return handle_; }
 };

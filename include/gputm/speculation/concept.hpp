@@ -15,7 +15,8 @@ struct loop_traits {
   bool one_thread = false;  ///< it runs on one thread
   bool barriers = true;     ///< all blocks must be resident
   bool table = true;        ///< it marks elements in a table
-  bool writers = false;     ///< a writer_table; else an owner_table
+  bool writers = false;     ///< a writer_table; else an owner_table. With a writer_table the first iteration of a
+                            ///< window always commits: tests hold engines to that
   bool logs = true;         ///< a log for each position of the window; else for one
   bool in_place = false;    ///< run_in_place<in_place_kind>(environment, body) may be a whole loop; if not, run()
                             ///< undoes it. Before that look_ahead(environment, body) may find out whether it had better
@@ -31,7 +32,9 @@ struct loop_traits {
 
 /// An engine: a memory kind with
 ///   loop                        constexpr loop_traits
-///   run(environment, body)      which every thread of the grid calls once
+///   run(environment, body)      which every thread of the grid calls once, and which ends with what is reported in
+///                               environment.state->counters, iterations and executed above all: loop_plan counts the
+///                               windows of those that use it, run_one_by_one() nothing
 ///   run_in_place<in_place_kind>(environment, body)   if loop.in_place: the same in a kernel before that, when loops
 ///                               have learnt enough, or behind look_ahead()
 ///   look_ahead(environment, body)   if loop.in_place: in a kernel of blocks of one warp, runs some iterations without

@@ -77,7 +77,7 @@ class iteration {
     loaded<T> out{};
     const std::uint32_t number = number_of(e.handle);
     if (!is_usual(number, e.index) && !may_count(e.handle, e.index)) return out;
-    out.ok = access_.load(regions_.regions[number], number, e.index, out.value) ||
+    out.ok = access_.load(regions_.regions[number], number, static_cast<std::uint32_t>(e.index), out.value) ||
              (is_on() ? overflowed(number) : go_astray());  // to count on it would have to know this one
     return out;
   }
@@ -98,7 +98,8 @@ class iteration {
   GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) {
     const std::uint32_t number = number_of(e.handle);
     if (!is_usual(number, e.index)) return stored{may_count(e.handle, e.index) && count(trouble_)};
-    return stored{access_.store(regions_.regions[number], number, e.index, value) || overflowed(number)};
+    return stored{access_.store(regions_.regions[number], number, static_cast<std::uint32_t>(e.index), value) ||
+                  overflowed(number)};
   }
   /// This is the loop's last iteration: once it commits, no later one leaves a trace. What it stores counts, so that
   /// a body breaks by:  it.break_loop(); return gputm::commit;
@@ -135,7 +136,7 @@ class iteration {
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
       const element<T> e = where(first + i);
-      index[i] = e.index;
+      index[i] = static_cast<std::uint32_t>(e.index);
       usual &= (e.handle == handle) & (e.index < length);
     }
     usual &= left_ > N;  // `where` may have loaded, too
@@ -174,20 +175,20 @@ class iteration {
   /// The number of an array of this memory; max_regions or more if the handle is another one's.
   GPUTM_INLINE std::uint32_t number_of(std::uint32_t handle) const { return handle - (regions_.memory << 8); }
   /// Counts an access. Whether there is nothing special about it: one test without branches, for nearly all of them.
-  GPUTM_INLINE bool is_usual(std::uint32_t number, std::uint32_t index) {
+  GPUTM_INLINE bool is_usual(std::uint32_t number, std::uint64_t index) {
     const std::uint32_t length = regions_.regions[number % max_regions].length;  // of some array at any rate
     const bool usual = (number < max_regions) & (index < length) & (left_ > 1);
     left_ -= usual;
     return usual;
   }
   /// Of one for which is_usual() was false: whether nothing is wrong with it, but the iteration runs on only to count.
-  GPUTM_INLINE bool may_count(std::uint32_t handle, std::uint32_t index) {
+  GPUTM_INLINE bool may_count(std::uint32_t handle, std::uint64_t index) {
     const bool was_on = is_on();
     left_ = 0;
     return may_count(regions_, trouble_, handle, index, longest_, was_on);
   }
   static GPUTM_NOINLINE bool may_count(const region_table& regions, iteration_trouble& trouble, std::uint32_t handle,
-                                       std::uint32_t index, std::uint32_t longest, bool was_on) {
+                                       std::uint64_t index, std::uint32_t longest, bool was_on) {
     const std::uint32_t number = handle - (regions.memory << 8);
     const std::uint32_t length = number < max_regions ? regions.regions[number].length : 0;
     if (!was_on) {  // beyond a full log only its size is of interest
