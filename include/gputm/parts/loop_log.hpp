@@ -225,7 +225,8 @@ class loop_log {
     simt::fence<S>(simt::order::acquire);
   }
 
-  /// What was read, and from whom: `source` is none, or the position whose deferred write it was.
+  /// What was read, and from whom: `source` is none, or the position whose deferred write it was, or is to be, or a
+  /// number that no position has.
   GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
     simt::plain_store(row(2 + i), static_cast<std::uint64_t>(source + 1) << key_bits | key);
   }
@@ -243,8 +244,8 @@ class loop_log {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) key[k] = i + k < reads_ ? simt::streaming_load(row(2 + i + k)) : 0;
   }
-  /// One of them.
-  GPUTM_INLINE std::uint64_t calm_read(std::uint32_t i) const { return simt::plain_load(row(2 + i)); }
+  /// Entry `i`, as fetch_reads(); of a position that has so many.
+  GPUTM_INLINE std::uint64_t read_entry(std::uint32_t i) const { return simt::plain_load(row(2 + i)); }
   static GPUTM_INLINE std::uint64_t key_of_read(std::uint64_t entry) {
     return entry & ((std::uint64_t{1} << key_bits) - 1);
   }

@@ -377,6 +377,8 @@ class loop_plan {
       if (r.w.lists_now()) r.w.lists |= loop_window::before;
     }
     if (r.lengthy != 0) r.w.lists |= loop_window::patient;
+    const bool many_again = std::uint64_t{again} * few_again >= left;
+    if (many_again && r.found.has(loop_findings::several)) r.w.lists |= loop_window::dense;
     r.w.from = r.violated;
     put(s_.dirty_before, again);
     s_.violated.forget();

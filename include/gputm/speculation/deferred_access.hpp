@@ -5,33 +5,41 @@
 #include "gputm/parts/window_view.hpp"
 #include "gputm/parts/write_buffer.hpp"
 #include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/repair_view.hpp"
 
 namespace gputm::speculation {
 
 /// What a pass over a window is: its first one, which looks for nobody and lists nothing; its first one if violations
-/// are likely, and nobody repairs them; or a repair of those in violation. Each has code of its own.
-enum class pass : std::uint8_t { calm, wary, repair };
+/// are likely, and nobody repairs them; or a repair of those in violation, or one of so many that they need each
+/// other's values. Each has code of its own.
+enum class pass : std::uint8_t { calm, wary, repair, dense };
+template <pass Kind>
+inline constexpr bool is_repair = Kind == pass::repair || Kind == pass::dense;
 
 /// Options::eager_check: look for lower writers at each single load already, in a window that is wary.
 /// Options::forwarding: take the value of one that this block has finished. Both are hints: the check that follows
-/// decides. Options::repair: in a repair, take the value of the last lower writer; if that is to run again as well,
-/// wait for it a while, with Options::forwarding.
+/// decides. Options::repair: in a repair, take the value of the last lower writer, which repair_view::find_sources()
+/// may have noted beforehand; if that is to run again as well, wait for it a while, with Options::forwarding.
 template <class Options, pass Kind>
 class deferred_access {
-  static constexpr bool calm = Kind == pass::calm, repair = Kind == pass::repair;
+  static constexpr bool calm = Kind == pass::calm, repair = is_repair<Kind>, dense = Kind == pass::dense;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
   static constexpr std::uint64_t no_key = parts::loop_log::absent;
 
   parts::write_buffer writes_;
+  using those_of_repair = repair_view<Options::forwarding>;
   const parts::window_view& view_;
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
-  const std::uint32_t position_, logged_, offset_, repair_, patience_, tag_;
+  const std::uint32_t position_, logged_, offset_, repair_, looks_, tag_;
   const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads; its
                                    // log is for in_place_learning alone, and need not be complete
   const bool overlaps_, peeks_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
+  std::uint32_t noted_ = 0;  // of a dense repair: so many reads tell whose value they are to take
+  bool all_there_ = false;   // and whether all those values are there
+  std::uint32_t awaited_ = parts::window_view::memory;
   const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
   std::uint64_t known_key_;    // the element of the next one of them
   std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
@@ -50,13 +58,20 @@ class deferred_access {
         logged_(w.logged),
         offset_(w.range_offset()),
         repair_(repair ? w.repair : 0),
-        patience_(repair ? w.patience(patience) : 0),
+        looks_(Kind == pass::repair ? w.patience(patience) : 0),
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
         peeks_(calm && w.peeks() && position != 0),
         known_(repair ? writes_.log().write_count() : 0),
         known_key_(repair ? known_key(0) : 0) {}
+
+  /// So many of the reads tell whose value they are to take (repair_view::find_sources); whether all those values are
+  /// there, and may be read.
+  GPUTM_INLINE void know_sources(std::uint32_t reads, bool are_there) {
+    noted_ = reads;
+    all_there_ = are_there;
+  }
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -79,10 +94,14 @@ class deferred_access {
     if (reads_ == writes_.log().read_capacity())
       return first() ? read_unlogged(r, index, range, out) : full(too_many_reads);
     found_.read_logged |= range & not_first_;
+    const std::uint64_t note = dense && reads_ < noted_ ? writes_.log().read_entry(reads_) : no_key;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
     if (peeks_ && view_.table().has_mark(key)) found_.flags |= parts::loop_findings::peeked;
-    std::uint32_t source = eager ? guess_source(key) : parts::window_view::memory;
-    if (source != parts::window_view::memory && !fetch(key, source, out)) {
+    const bool is_noted = dense && parts::loop_log::key_of_read(note) == key;
+    std::uint32_t source = is_noted ? parts::loop_log::source_of_read(note)
+                           : eager  ? guess_source(key)
+                                    : parts::window_view::memory;
+    if (source != parts::window_view::memory && !fetch(key, source, out, is_noted && all_there_)) {
       if (repair || !Options::forwarding) {
         trouble_ |= early;
         return false;  // it runs again
@@ -178,6 +197,10 @@ class deferred_access {
   GPUTM_INLINE bool differs(bool committed) const { return has(has_changed) || writes_left(committed) != known_; }
   GPUTM_INLINE std::uint32_t forwarded() const { return forwarded_; }
   GPUTM_INLINE bool crowded() const { return has(is_crowded); }
+  /// Of a repair: whether it has failed for want of a value; the position that had yet to run then, and would have had
+  /// it, or memory.
+  GPUTM_INLINE bool came_early() const { return has(early); }
+  GPUTM_INLINE std::uint32_t awaited() const { return awaited_; }
   /// Why an attempt failed that is not the body's fault for certain.
   GPUTM_INLINE violation why() const {
     if (has(early)) return violation::raw;
@@ -216,22 +239,16 @@ class deferred_access {
     trouble_ |= has_changed;
     if (view_.table().is_contested_yet(position_)) trouble_ |= has_strayed;
   }
-  /// Who, as far as can be seen now, writes the element last below this position. Exact in a repair, unless one that
-  /// runs just now writes elsewhere than before.
+  GPUTM_INLINE those_of_repair others() const { return {view_, tag_, repair_}; }
+  /// Who, as far as can be seen now, writes the element last below this position.
   GPUTM_INLINE std::uint32_t guess_source(std::uint64_t key) const {
-    if constexpr (!repair) return view_.marked_below(key, position_);
-    const parts::writer_table::writers marked = view_.table().writers_of(key);
-    if (marked.first >= position_) return parts::window_view::memory;
-    // one that runs just now may write it again
-    const auto counts = [this, key](std::uint32_t q) { return !readable(q) || view_.writes(q, key); };
-    if (marked.last < position_ && (view_.marks_hold() || counts(marked.last))) return marked.last;
-    return view_.listed_below(key, position_, counts);
+    return repair ? others().source_of(key, position_) : view_.marked_below(key, position_);
   }
-  /// The deferred write of position `source`.
+  /// The deferred write of position `source`, if that is known; `is_there`: it has run.
   template <class T>
-  GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out) {
-    if (source == parts::window_view::unknown || !(repair ? has_run(source, patience_) : readable(source)))
-      return false;
+  GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out, bool is_there) {
+    if (source >= parts::writer_table::positions) return false;  // unknown
+    if (!is_there && !(repair ? await(source) : readable(source))) return false;
     const parts::loop_log log = view_.log(source);
     const std::uint32_t entry = log.find_write(key, log.write_count());
     if (entry == log.none) return false;
@@ -241,7 +258,6 @@ class deferred_access {
   }
   /// Whether the log of position `q` is complete, and nobody is writing it.
   GPUTM_INLINE bool readable(std::uint32_t q) const {
-    if constexpr (repair) return has_run(q, 0);
     if constexpr (Options::forwarding) {
       if (q % simt::grid_threads() / simt::block_size() != simt::block_rank()) return false;
       const parts::position_status s = view_.log(q).last_status();
@@ -250,21 +266,18 @@ class deferred_access {
     }
     return false;
   }
-  /// The same in a repair, after some more looks: dirty positions run; what an earlier pass has finished stays as it
-  /// is. Who waits has a higher position, and threads run theirs in order, so that nobody waits for one that waits for
-  /// him.
-  GPUTM_INLINE bool has_run(std::uint32_t q, std::uint32_t more) const {
-    parts::position_status s = view_.log(q).status(tag_);
-    if (!s.dirty && s.version < repair_) return true;
-    if constexpr (Options::forwarding) {
-      for (; s.version != repair_; s = view_.log(q).status(tag_)) {
-        if (more-- == 0) return false;
-        simt::backoff(20);
-      }
-      view_.log(q).template acquire<simt::scope::device>();
-      return !s.dirty;
+  /// The same in a repair, after some more looks. Who waits has a higher position, and threads run theirs in order, so
+  /// that nobody waits for one that waits for him.
+  GPUTM_INLINE bool await(std::uint32_t q) {
+    using progress = typename those_of_repair::progress;
+    progress its = others().of(q);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t more = looks_; its == progress::pending && more != 0; --more) {
+      simt::backoff(20);
+      its = others().of(q);
     }
-    return false;
+    if (its == progress::pending) awaited_ = q;
+    return its == progress::right || its == progress::done;
   }
 };
 

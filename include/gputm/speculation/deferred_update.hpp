@@ -22,6 +22,10 @@
 // each time, and last writers are counted again. One that came too early for what it reads counts as a writer of what
 // it wrote before, until it has run again.
 //
+// Where many run again and need each other's values, whose values those are is found out before any runs (repair_view):
+// as exact as a look when the value is needed, since both go by the same marks, lists and logs, which change meanwhile
+// only if one writes elsewhere than before; then all is checked.
+//
 // Marks tell who writes an element last below a position, where it has one writer, or all are below. Else lists tell,
 // of those positions that share elements: a pass makes them before a window's first repair, and anew if a repair writes
 // what it did not before, and shares that.
@@ -33,6 +37,7 @@
 // execution, and so behind those commits. If none does, nothing has been logged, and again there is nothing to check.
 #pragma once
 
+#include "gputm/parts/position_dealer.hpp"
 #include "gputm/speculation/deferred_access.hpp"
 #include "gputm/speculation/in_place_learning.hpp"
 #include "gputm/speculation/window_check.hpp"
@@ -58,18 +63,36 @@ class deferred_update : window_check<Options, Body> {
     std::uint32_t logs = 0;  ///< as positions::logs; a word: it lives in a register
   };
 
-  /// Runs the iteration at position `p`. False if the others of this thread need not run.
+  /// What is known of an iteration of a dense repair.
+  struct known_sources {
+    bool may_return;      ///< if it needs the value of one that has yet to run, it leaves all as it was, and runs once
+                          ///< more in this repair
+    bool are_there;       ///< all of the values that its reads tell of
+    std::uint32_t count;  ///< so many of its reads tell whose value they are to take
+    std::uint32_t awaited = parts::window_view::memory;  ///< then: who had yet to run
+  };
+  /// Runs the iteration at position `p`. False if the others of this thread need not run; of a dense repair, if this
+  /// one runs once more.
   template <pass Kind>
   GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
-                            positions* those) {
+                            positions* those, known_sources* sources = nullptr) {
     using access = deferred_access<Options, Kind>;
-    constexpr bool calm = Kind == pass::calm, wary = Kind == pass::wary, repair = Kind == pass::repair;
+    constexpr bool calm = Kind == pass::calm, wary = Kind == pass::wary, repair = is_repair<Kind>;
     access a(view_, env_.ranges, marker, p, w_, env_.limits.patience);
+    if constexpr (Kind == pass::dense) a.know_sources(sources->count, sources->are_there);
     iteration<access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
     if constexpr (repair) ++f.executed;
-    f.forwarded += a.forwarded();
     f.found.add(a.found());
+    if constexpr (Kind == pass::dense) {
+      sources->awaited = a.awaited();
+      if (sources->may_return && sources->awaited != parts::window_view::memory) {  // its status stays as it was
+        if (a.differs(false)) this->find(parts::loop_findings::unmarked);
+        if (a.strayed()) this->find(parts::loop_findings::unlisted);
+        return false;
+      }
+    }
+    f.forwarded += a.forwarded();
     const bool overlaps = calm && w_.pending != 0;  // so it has logged no reads
     const bool committed = how == attempt_end::commit;
     bool unmarked = false;
@@ -84,7 +107,10 @@ class deferred_update : window_check<Options, Body> {
         forget_reads(env_.logs, p);
       }
     }
-    log(p).set_sizes(a.reads(), a.writes_left(committed), !calm || f.logs != 0);
+    std::uint32_t reads = a.reads();
+    if constexpr (Kind == pass::dense)  // the next repair finds their sources beforehand as well
+      if (a.came_early() && reads < sources->count) reads = sources->count;
+    log(p).set_sizes(reads, a.writes_left(committed), !calm || f.logs != 0);
     if (calm && usual) return true;  // one test, since most come to this
     if constexpr (wary) {
       if (usual && a.reads() == 0 && a.writes() == 0) return true;  // its sizes say that there is nothing to see
@@ -122,7 +148,7 @@ class deferred_update : window_check<Options, Body> {
   }
   template <pass Kind>
   GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
-    constexpr simt::scope who = Kind == pass::repair ? simt::scope::device : simt::scope::block;
+    constexpr simt::scope who = is_repair<Kind> ? simt::scope::device : simt::scope::block;
     if (Kind != pass::calm && Options::forwarding)  // others look before the barrier
       log(p).template publish<who>(s);
     else if (Kind != pass::calm || s.dirty || s.last)
@@ -135,57 +161,96 @@ class deferred_update : window_check<Options, Body> {
     return turn < parts::position_set::turns || is_dirty(p);
   }
 
-  /// Whether the lanes of a warp share what is due in a repair: if some may have more of it than others, and sets are
-  /// exact.
-  GPUTM_INLINE bool share_repairs() const {
-    const std::uint32_t threads = simt::grid_threads();
-    return simt::is_full_warp() && w_.size > threads && w_.size <= parts::position_set::turns * threads;
+  /// Whether the lanes of a warp can share what is due in a repair: all of them are there, and sets are exact.
+  GPUTM_INLINE bool may_share_repairs() const {
+    return simt::is_full_warp() && w_.size <= parts::position_set::turns * simt::grid_threads();
   }
-  /// The positions due of a warp, one for each lane at a time, whoever has them, from the lowest turn on: if each lane
-  /// ran its own, all would wait for the warps with a lane that has several.
+  /// Whether they do: if some may have more of it than others.
+  GPUTM_INLINE bool share_repairs() const {
+    return may_share_repairs() && (is_dense() || w_.size > simt::grid_threads());
+  }
+  /// Whether it is known beforehand whose values those take that are due.
+  GPUTM_INLINE bool is_dense() const { return Options::forwarding && w_.is_dense() && may_share_repairs(); }
+  /// Whose values the positions of this thread are to take that are due, before any of its warp runs. Apart: what
+  /// repairs hold in registers would not fit beside it.
+  static GPUTM_NOINLINE void find_sources(parts::window_view view, parts::position_set due, std::uint32_t from,
+                                          std::uint32_t size, std::uint32_t tag, std::uint32_t repair) {
+    const repair_view<true> others(view, tag, repair);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t turn = due.next(from), p; (p = position(turn)) < size; turn = due.next(turn + 1))
+      others.find_sources(p);
+  }
+  /// Those of the lanes' positions that have failed in a repair, `failed` being this lane's, are left for the next one.
+  static GPUTM_INLINE void leave(bool failed, const parts::position_dealer::dealt& its, positions* those) {
+    GPUTM_NO_UNROLL
+    for (simt::mask_t m = simt::ballot(simt::full_mask, failed); m != 0; m &= m - 1) {
+      const std::uint32_t which = simt::lowest(m), owner = simt::shfl(simt::full_mask, its.owner, which);
+      const std::uint32_t turn = simt::shfl(simt::full_mask, its.turn, which);
+      if (simt::lane() == owner) those->left.put(turn, true);
+    }
+  }
+  /// The positions due of a warp, one for each lane at a time, whoever has them.
   GPUTM_INLINE void execute_shared(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                                    positions* those) {
-    const std::uint32_t lane = simt::lane(), lanes = simt::warp_width(), first = simt::grid_thread_rank() - lane;
-    const parts::position_set due = those->due, of_all = due.of_all_lanes();
-    const auto having = [this, &due](std::uint32_t turn) {
-      return simt::ballot(simt::full_mask, due.has(turn) && position(turn) < w_.size);
-    };
-    std::uint32_t turn = of_all.next(first_turn());
-    simt::mask_t rest = having(turn);  // lanes whose position in this turn is to be dealt
+    parts::position_dealer dealer(those->due, first_turn(), w_.size);
+    parts::position_dealer::dealt its;
     GPUTM_NO_UNROLL
-    while (turn < parts::position_set::turns) {
-      std::uint32_t owner = 0, its_turn = 0, dealt = 0;
-      GPUTM_NO_UNROLL
-      while (dealt < lanes && turn < parts::position_set::turns) {
-        const std::uint32_t n = simt::count(rest);
-        if (lane - dealt < n) {
-          owner = simt::nth(rest, lane - dealt);
-          its_turn = turn;
-        }
-        if (n <= lanes - dealt) {
-          dealt += n;
-          turn = of_all.next(turn + 1);
-          rest = having(turn);
-        } else {
-          rest = simt::without_lowest(rest, lanes - dealt);
-          dealt = lanes;
-        }
-      }
+    for (;;) {
+      const bool has_one = dealer.deal(true, its);
+      if (!simt::any(simt::full_mask, has_one)) break;
       const std::uint32_t before = f.failed;
-      if (lane < dealt)
-        execute<pass::repair>(first + owner + its_turn * simt::grid_threads(), marker, f, trouble, those);
-      GPUTM_NO_UNROLL
-      for (simt::mask_t m = simt::ballot(simt::full_mask, f.failed != before); m != 0; m &= m - 1) {
-        const std::uint32_t which = simt::lowest(m), who = simt::shfl(simt::full_mask, owner, which);
-        const std::uint32_t its = simt::shfl(simt::full_mask, its_turn, which);
-        if (lane == who) those->left.put(its, true);
+      if (has_one) execute<pass::repair>(its.position(), marker, f, trouble, those);
+      leave(f.failed != before, its, those);
+    }
+  }
+  /// The same where many of them need each other's values. One that needs the value of another one that has yet to run
+  /// stays with its lane meanwhile, and the others go on: if it waited where it needs it, a compiler would have those
+  /// lanes wait as well that are to go on together with it. Nobody waits for one that waits for him: the lowest one
+  /// that has yet to run is with a lane, since each warp begins with its lowest, and needs nothing.
+  GPUTM_INLINE void execute_dense(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
+                                  positions* those) {
+    find_sources(view_, those->due, first_turn(), w_.size, w_.tag, w_.repair);
+    simt::sync_warp();  // lanes run each other's
+    // A warp that gets on waits longer for more. Where nearly all wait for one chain, one thread had better run it.
+    constexpr std::uint32_t longer = 4, longest = 16;
+    const std::uint32_t patience = env_.limits.patience < ~0u / 32 ? env_.limits.patience : ~0u / 32;
+    std::uint32_t in_vain = 0, most_in_vain = 2 * patience;
+    parts::position_dealer dealer(those->due, first_turn(), w_.size);
+    parts::position_dealer::dealt its;
+    const repair_view<true> others(view_, w_.tag, w_.repair);
+    repair_view<true>::waiting on;
+    bool has_one = false;
+    GPUTM_NO_UNROLL
+    for (;;) {
+      if (dealer.deal(!has_one, its)) {
+        has_one = true;
+        on = others.waits(its.position());
+      }
+      if (!simt::any(simt::full_mask, has_one)) break;
+      const std::uint32_t before = f.failed;
+      const bool waits = in_vain < most_in_vain;  // else they fail that would have to
+      const bool ready = has_one && others.is_ready(its.position(), on);
+      const bool runs = ready || (has_one && !waits);
+      if (runs) {
+        known_sources sources{waits, ready && !on.failed, on.reads};
+        has_one = !execute<pass::dense>(its.position(), marker, f, trouble, those, &sources);
+        on.on = sources.awaited;
+      }
+      leave(f.failed != before, its, those);
+      if (simt::any(simt::full_mask, runs && !has_one)) {
+        in_vain = 0;
+        if (most_in_vain <= longest * patience) most_in_vain += longer * patience;
+        simt::progress();
+      } else {
+        ++in_vain;
+        simt::backoff(20);
       }
     }
   }
   /// All positions in a first pass, those that are due in a repair.
   template <pass Kind>
   GPUTM_INLINE pass_result execute_positions(positions* those) {
-    constexpr bool repair = Kind == pass::repair;
+    constexpr bool repair = is_repair<Kind>;
     pass_result f;
     parts::writer_marker marker(view_.table(), Kind == pass::calm);  // if not, others look for marks meanwhile
     iteration_trouble trouble;
@@ -203,7 +268,9 @@ class deferred_update : window_check<Options, Body> {
       p = repair ? position(turn) : p + simt::grid_threads();
       return goes_on;
     };
-    if constexpr (repair) {
+    if constexpr (Kind == pass::dense) {
+      execute_dense(marker, f, trouble, those);
+    } else if constexpr (repair) {
       if (share_repairs()) {
         execute_shared(marker, f, trouble, those);
       } else {  // each lane goes straight to its next position
@@ -237,7 +304,7 @@ class deferred_update : window_check<Options, Body> {
     deferred_update self(env, body, parts::loop_plan::current(*env.state));
     self.table_ = parts::writer_table(env.table, self.w_.tag);
     self.view_ = {env.logs, self.table_};
-    if (Kind == pass::repair) self.know_writers();
+    if (is_repair<Kind>) self.know_writers();
     return self.template execute_positions<Kind>(those);
   }
   /// Whether any position is due, in repairs few are.
@@ -264,7 +331,11 @@ class deferred_update : window_check<Options, Body> {
     those.left = {};
     const bool due = any_is_due(those.due);
     if (!(share_repairs() ? simt::any(simt::full_mask, due) : due)) return;
-    f = execute_apart<pass::repair>(env_, body_, &those);
+    if (is_dense()) {
+      if constexpr (Options::forwarding) f = execute_apart<pass::dense>(env_, body_, &those);
+    } else {
+      f = execute_apart<pass::repair>(env_, body_, &those);
+    }
     // relaxed: read behind the phase
     if (f.failed != 0) simt::atomic(env_.state->dirty).fetch_add(f.failed, order::relaxed);
   }

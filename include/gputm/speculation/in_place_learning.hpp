@@ -137,7 +137,7 @@ class in_place_learning {
       }
       GPUTM_NO_UNROLL
       for (std::uint32_t k = 0; k < count; ++k) {
-        const std::uint64_t key = log.calm_read(k);
+        const std::uint64_t key = log.read_entry(k);
         const std::uint32_t writer = table.first_writer(key);
         if (writer != table.none && writer != p) expect(key);
       }
