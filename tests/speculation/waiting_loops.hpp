@@ -50,4 +50,37 @@ void long_iterations_are_waited_for(const venue& v) {
   require(done.executed <= 2 * n, "one that ran again has not waited for another one's value");
 }
 
+/// Adds one to one of few elements, each of which many iterations write.
+struct adds_to_few {
+  array<std::uint32_t> x;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const std::uint32_t k = static_cast<std::uint32_t>(i) % x.size();
+    GPUTM_TRY(const std::uint32_t value, it.load(x[k]));
+    GPUTM_TRY(it.store(x[k], value + 1));
+    return gputm::commit;
+  }
+};
+
+/// Where patience ends before all have run, those that wait for one that has failed fail as well.
+template <class E>
+void nobody_takes_what_has_failed(const venue& v) {
+  dice d(v.seed * 15485863 + v.round);
+  const std::uint32_t n = v.pick(8u, 64u, 4096u) + d.below(v.pick(8u, 64u, 4096u));
+  const std::uint32_t few = 1 + d.below(v.pick(3u, 16u, 512u));
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const adds_to_few body{tm.template allocate<std::uint32_t>(few)};
+  std::vector<std::uint32_t> sums(few);
+  for (std::uint32_t i = 0; i < n; ++i) ++sums[i % few];
+  loop_config c = config_for(v, {.reads = 1, .writes = 1});
+  c.in_place = false;
+  c.first_window = n;
+  c.repair_whole = true;
+  c.patience = d.below(3);
+  c.timed = false;
+  speculate(s, tm, n, body, c);
+  require(tm.read(s, body.x) == sums, "the sums differ from the sequential loop's");
+}
+
 }  // namespace gputm::conformance

@@ -49,6 +49,18 @@ struct loop_log_space {
   }
   constexpr bool has_room_among_entries(std::uint32_t few) const { return rows() * few <= (rows() - 2) * window; }
   GPUTM_INLINE constexpr std::uint64_t nodes() const { return std::uint64_t{writes} * window; }
+  /// A write of a position.
+  struct write {
+    std::uint32_t position, entry;
+  };
+  /// The one that a node is of. A division takes dozens of instructions.
+  GPUTM_INLINE constexpr write write_of(std::uint32_t node) const {
+    constexpr std::uint32_t few = 8;
+    if (writes > few) return {node % window, node / window};
+    std::uint32_t entry = 0;
+    for (; node >= window; node -= window) ++entry;
+    return {node, entry};
+  }
 };
 
 /// What became of a position in a window. Positions that a first pass has run without any incident need not have one.
@@ -157,7 +169,9 @@ class loop_log {
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
   static constexpr std::uint64_t absent = std::uint64_t{1} << 63;  ///< beside a key that does not count
-  static constexpr unsigned key_bits = 40;                         ///< above them some entries have something else
+  static constexpr unsigned key_bits = 36;                        ///< above them reads have something else: which write
+  static constexpr unsigned entry_bits = 4;                       ///< of its source it was, and
+  static constexpr unsigned source_from = key_bits + entry_bits;  ///< from this bit on, the source
 
   GPUTM_INLINE loop_log(const loop_log_space& s, std::uint32_t position)
       : base_(s.base),
@@ -226,9 +240,12 @@ class loop_log {
   }
 
   /// What was read, and from whom: `source` is none, or the position whose deferred write it was, or is to be, or a
-  /// number that no position has.
-  GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source) const {
-    simt::plain_store(row(2 + i), static_cast<std::uint64_t>(source + 1) << key_bits | key);
+  /// number that no position has; `entry`: which one of its writes, if that is known.
+  GPUTM_INLINE void set_read(std::uint32_t i, std::uint64_t key, std::uint32_t source,
+                             std::uint32_t entry = none) const {
+    constexpr std::uint32_t most = (1u << entry_bits) - 2;
+    const std::uint64_t known = entry <= most ? entry + 1 : 0;
+    simt::plain_store(row(2 + i), static_cast<std::uint64_t>(source + 1) << source_from | known << key_bits | key);
   }
   /// The same with no source in a calm pass: one check looks at it, and caches keep data and marks instead.
   GPUTM_INLINE void set_calm_read(std::uint32_t i, std::uint64_t key) const { simt::streaming_store(row(2 + i), key); }
@@ -250,7 +267,11 @@ class loop_log {
     return entry & ((std::uint64_t{1} << key_bits) - 1);
   }
   static GPUTM_INLINE std::uint32_t source_of_read(std::uint64_t entry) {
-    return static_cast<std::uint32_t>(entry >> key_bits) - 1;
+    return static_cast<std::uint32_t>(entry >> source_from) - 1;
+  }
+  /// Which one of that position's writes, or none if that is not known.
+  static GPUTM_INLINE std::uint32_t entry_of_source(std::uint64_t entry) {
+    return (static_cast<std::uint32_t>(entry >> key_bits) & ((1u << entry_bits) - 1)) - 1;
   }
   GPUTM_INLINE void set_write_key(std::uint32_t i, std::uint64_t key) const {
     simt::plain_store(row(2 + reads_ + i), key);

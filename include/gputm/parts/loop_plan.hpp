@@ -137,8 +137,9 @@ class loop_plan {
   GPUTM_INLINE bool loses_to_one_thread(const report& r) {
     const std::uint32_t commits = r.w.commits;
     const bool smooth = commits == r.w.size && r.troubled == 0;
-    if (r.began == 0 || smooth || commits >= plenty) return false;  // of so many one thread is not worth trying
-    const std::uint64_t took = simt::nanoseconds() - r.began, ns = r.stretch_ns;
+    const std::uint64_t ns = r.stretch_ns;
+    if (r.began == 0 || smooth || (commits >= plenty && ns == 0)) return false;  // for so many one thread is not tried
+    const std::uint64_t took = simt::nanoseconds() - r.began;
     simt::plain_store(s_.stretch_ns, ns - ns / 16);
     simt::plain_store(s_.rival_ns, took);
     put(s_.rival_commits, commits);
@@ -321,7 +322,7 @@ class loop_plan {
   GPUTM_INLINE void look_at_repair(report& r, bool may_repair) {
     r.w.plain = 0;
     if (is_sure(r)) {
-      repair_or_decide(r, may_repair);
+      repair_or_decide(r, may_repair, true);
       (r.w.repair != 0 ? r.w.again : r.w.decided) = 1;
       return;
     }
@@ -363,8 +364,9 @@ class loop_plan {
     if (pending != 0 && (w.wary != 0 || w.stretch != 0)) return;
     begin(r, w);
   }
-  /// Begins a repair of those of the first `left` positions that are in violation; the others are given up.
-  GPUTM_INLINE void repair(report& r, std::uint32_t left) {
+  /// Begins a repair of those of the first `left` positions that are in violation; the others are given up. `sure`:
+  /// they were in the repair before as well, which nobody has looked at since.
+  GPUTM_INLINE void repair(report& r, std::uint32_t left, bool sure) {
     const std::uint32_t again = r.dirty < left ? r.dirty : left;
     if (left != r.w.size) {
       r.w.cut = 1;
@@ -378,6 +380,9 @@ class loop_plan {
     }
     if (r.lengthy != 0) r.w.lists |= loop_window::patient;
     const bool many_again = std::uint64_t{again} * few_again >= left;
+    // nobody has been found to be in violation since the repair before, nor writes elsewhere than it did then
+    const bool as_before = sure && r.w.is_dense() && r.w.marks_hold();
+    r.w.lists = as_before ? r.w.lists | loop_window::noted : r.w.lists & ~loop_window::noted;
     if (many_again && r.found.has(loop_findings::several)) r.w.lists |= loop_window::dense;
     r.w.from = r.violated;
     put(s_.dirty_before, again);
@@ -391,7 +396,8 @@ class loop_plan {
   /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left, or
   /// leaves little: if it did not, the window gives up its upper half, where violations are more frequent. If it came
   /// to hardly anything, that is three quarters.
-  GPUTM_INLINE void repair_or_decide(report& r, bool may_repair) {
+  /// `sure`: behind a repair that needed no check.
+  GPUTM_INLINE void repair_or_decide(report& r, bool may_repair, bool sure = false) {
     const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
     if (dirty != 0) put(s_.troubled, r.troubled = 1);
     const bool whole = limits_.repair_whole;
@@ -404,7 +410,7 @@ class loop_plan {
     const bool useful =
         lowest < left && (!cut || may_cut) && !r.found.has(loop_findings::alone) && r.failed == 0 && r.ended > lowest;
     if (may_repair && useful && r.w.repair != limits_.repairs) {
-      repair(r, left);
+      repair(r, left, sure);
     } else {
       r.w.repair = 0;
       decide(r);

@@ -62,12 +62,57 @@ class window_view {
     std::uint32_t best = memory, node = table_.newest(key, lists_);
     GPUTM_NO_UNROLL
     for (std::uint32_t k = 0, below = 0; k < longest && below < longest_below && node < logs_.nodes(); ++k) {
-      const std::uint32_t q = node % logs_.window;
+      const std::uint32_t q = logs_.write_of(node).position;
       below += q < p;
       if (q < p && (best == memory || q > best) && counts(q)) best = q;
       node = simt::atomic(logs_.links[node]).load(simt::order::relaxed);
     }
     return node == loop_log_space::no_node ? best : unknown;
+  }
+
+  using write = loop_log_space::write;
+  /// The same for those of several elements that are asked for, all lists at a time; of each, which write of the
+  /// position that is. look(positions, asked) asks what counts(k, position) is to tell of the k-th; the loads overlap.
+  template <std::size_t N, class Look, class Counts>
+  GPUTM_INLINE void listed_below(const std::uint64_t (&key)[N], const bool (&asked)[N], std::uint32_t p, Look look,
+                                 const Counts& counts, write (&found)[N]) const {
+    std::uint32_t node[N], below[N] = {};
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      node[i] = asked[i] ? table_.newest(key[i], lists_) : loop_log_space::no_node;
+      found[i] = {memory, loop_log::none};
+    }
+    bool more = true;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; more && k < longest; ++k) {
+      std::uint32_t next[N], q[N];
+      write its[N];
+      bool is[N];
+      GPUTM_UNROLL
+      for (unsigned i = 0; i < N; ++i) {
+        next[i] = loop_log_space::no_node;
+        is[i] = false;
+        if (node[i] >= logs_.nodes()) continue;
+        next[i] = simt::atomic(logs_.links[node[i]]).load(simt::order::relaxed);
+        its[i] = logs_.write_of(node[i]);
+        q[i] = its[i].position;
+        is[i] = q[i] < p && (found[i].position == memory || q[i] > found[i].position);
+        below[i] += q[i] < p;
+      }
+      look(q, is);
+      more = false;
+      GPUTM_UNROLL
+      for (unsigned i = 0; i < N; ++i) {
+        if (is[i] && counts(i, q[i])) found[i] = its[i];
+        const bool ends = next[i] == loop_log_space::no_node;
+        if (below[i] == longest_below && !ends) found[i].position = unknown;
+        node[i] = below[i] == longest_below ? loop_log_space::no_node : next[i];
+        more |= node[i] < logs_.nodes();
+      }
+    }
+    GPUTM_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      if (node[i] != loop_log_space::no_node) found[i].position = unknown;
   }
 
   /// The highest position below `p` that writes the element; nobody may be executing.

@@ -25,6 +25,7 @@ class deferred_access {
   static constexpr bool calm = Kind == pass::calm, repair = is_repair<Kind>, dense = Kind == pass::dense;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
   static constexpr std::uint64_t no_key = parts::loop_log::absent;
+  static constexpr std::uint32_t no_entry = parts::loop_log::none;
 
   parts::write_buffer writes_;
   using those_of_repair = repair_view<Options::forwarding>;
@@ -37,8 +38,9 @@ class deferred_access {
   const bool overlaps_, peeks_;
   std::uint32_t reads_ = 0, forwarded_ = 0;
   parts::loop_findings found_;
-  std::uint32_t noted_ = 0;  // of a dense repair: so many reads tell whose value they are to take
-  bool all_there_ = false;   // and whether all those values are there
+  std::uint32_t noted_ = 0;      // of a dense repair: so many reads tell whose value they are to take
+  std::uint64_t note_ = no_key;  // what the next one of them tells: asked for before it is needed
+  bool all_there_ = false;       // and whether all those values are there
   std::uint32_t awaited_ = parts::window_view::memory;
   const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
   std::uint64_t known_key_;    // the element of the next one of them
@@ -71,6 +73,7 @@ class deferred_access {
   GPUTM_INLINE void know_sources(std::uint32_t reads, bool are_there) {
     noted_ = reads;
     all_there_ = are_there;
+    next_note();
   }
 
   template <class T>
@@ -94,14 +97,13 @@ class deferred_access {
     if (reads_ == writes_.log().read_capacity())
       return first() ? read_unlogged(r, index, range, out) : full(too_many_reads);
     found_.read_logged |= range & not_first_;
-    const std::uint64_t note = dense && reads_ < noted_ ? writes_.log().read_entry(reads_) : no_key;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
     if (peeks_ && view_.table().has_mark(key)) found_.flags |= parts::loop_findings::peeked;
-    const bool is_noted = dense && parts::loop_log::key_of_read(note) == key;
-    std::uint32_t source = is_noted ? parts::loop_log::source_of_read(note)
+    const bool is_noted = dense && reads_ < noted_ && parts::loop_log::key_of_read(note_) == key;
+    std::uint32_t source = is_noted ? parts::loop_log::source_of_read(note_)
                            : eager  ? guess_source(key)
                                     : parts::window_view::memory;
-    if (source != parts::window_view::memory && !fetch(key, source, out, is_noted && all_there_)) {
+    if (source != parts::window_view::memory && !fetch(key, source, out, is_noted)) {
       if (repair || !Options::forwarding) {
         trouble_ |= early;
         return false;  // it runs again
@@ -111,7 +113,8 @@ class deferred_access {
     if constexpr (calm)
       writes_.log().set_calm_read(reads_++, key);
     else
-      writes_.log().set_read(reads_++, key, source);
+      writes_.log().set_read(reads_++, key, source, is_noted ? parts::loop_log::entry_of_source(note_) : no_entry);
+    if constexpr (dense) next_note();
     return true;
   }
   static constexpr unsigned loads_at_once = 8;
@@ -149,6 +152,7 @@ class deferred_access {
         writes_.log().set_read(reads_ + i, key[i], parts::window_view::memory);
     }
     reads_ += N;
+    if constexpr (dense) next_note();
     return true;
   }
   template <class T>
@@ -244,15 +248,31 @@ class deferred_access {
   GPUTM_INLINE std::uint32_t guess_source(std::uint64_t key) const {
     return repair ? others().source_of(key, position_) : view_.marked_below(key, position_);
   }
-  /// The deferred write of position `source`, if that is known; `is_there`: it has run.
+  GPUTM_INLINE void next_note() { note_ = reads_ < noted_ ? writes_.log().read_entry(reads_) : no_key; }
+  /// The deferred write of position `source`, if that is known; `is_noted`: the note of this read tells it.
   template <class T>
-  GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out, bool is_there) {
+  GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out, bool is_noted) {
     if (source >= parts::writer_table::positions) return false;  // unknown
-    if (!is_there && !(repair ? await(source) : readable(source))) return false;
+    if (!(is_noted && all_there_) && !(repair ? await(source) : readable(source))) return false;
     const parts::loop_log log = view_.log(source);
+    if constexpr (dense) {
+      const std::uint32_t likely = is_noted ? parts::loop_log::entry_of_source(note_) : log.none;
+      if (likely != log.none && fetch_entry(log, likely, key, out)) return true;
+    }
     const std::uint32_t entry = log.find_write(key, log.write_count());
     if (entry == log.none) return false;
     out = log.template value<T>(entry);
+    ++forwarded_;
+    return true;
+  }
+  /// What entry `i` of a log has, if it is of this element; the loads overlap.
+  template <class T>
+  GPUTM_INLINE bool fetch_entry(const parts::loop_log& log, std::uint32_t i, std::uint64_t key, T& out) {
+    const std::uint32_t count = log.write_count();
+    const std::uint64_t its = log.write_key(i);
+    const T value = log.template value<T>(i);
+    if (i >= count || its != key) return false;
+    out = value;
     ++forwarded_;
     return true;
   }

@@ -209,12 +209,13 @@ class deferred_update : window_check<Options, Body> {
   /// that has yet to run is with a lane, since each warp begins with its lowest, and needs nothing.
   GPUTM_INLINE void execute_dense(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                                   positions* those) {
-    find_sources(view_, those->due, first_turn(), w_.size, w_.tag, w_.repair);
+    if (!w_.has_notes()) find_sources(view_, those->due, first_turn(), w_.size, w_.tag, w_.repair);
     simt::sync_warp();  // lanes run each other's
-    // A warp that gets on waits longer for more. Where nearly all wait for one chain, one thread had better run it.
-    constexpr std::uint32_t longer = 4, longest = 16;
-    const std::uint32_t patience = env_.limits.patience < ~0u / 32 ? env_.limits.patience : ~0u / 32;
-    std::uint32_t in_vain = 0, most_in_vain = 2 * patience;
+    // A warp that gets on waits longer for more. Where nearly all wait for one chain, one thread had better run it. Who
+    // has given up does not wait again until it gets on.
+    constexpr std::uint32_t longer = 2, longest = 8;
+    const std::uint32_t patience = env_.limits.patience < ~0u / 16 ? env_.limits.patience : ~0u / 16;
+    std::uint32_t in_vain = 0, most_in_vain = patience;
     parts::position_dealer dealer(those->due, first_turn(), w_.size);
     parts::position_dealer::dealt its;
     const repair_view<true> others(view_, w_.tag, w_.repair);
@@ -234,10 +235,10 @@ class deferred_update : window_check<Options, Body> {
       if (runs) {
         known_sources sources{waits, ready && !on.failed, on.reads};
         has_one = !execute<pass::dense>(its.position(), marker, f, trouble, those, &sources);
-        on.on = sources.awaited;
+        others.wait_for(sources.awaited, on);
       }
       leave(f.failed != before, its, those);
-      if (simt::any(simt::full_mask, runs && !has_one)) {
+      if (simt::any(simt::full_mask, runs && !has_one && f.failed == before)) {
         in_vain = 0;
         if (most_in_vain <= longest * patience) most_in_vain += longer * patience;
         simt::progress();

@@ -1,8 +1,7 @@
 // Floor 3: one thread of a loop that runs window after window: what engines share around their phases. The least that
 // such an engine does, here without a repair (direct_update.hpp):
 //
-//   while (begin_window(table)) {                       // a table of the window's marks; stretches of one thread are
-//   run
+//   while (begin_window(table)) {                       // a table of the window's marks; runs stretches, too
 //     for each position p of this thread, in order: run the iteration w_.base + p, and set_sizes() of its log, also of
 //       those that it leaves out; fail(p, ...) if it has come to nothing, end_at(p) if its body has ended the loop;
 //       ++executed_
