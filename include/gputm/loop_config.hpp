@@ -42,8 +42,9 @@ struct loop_config {
                                           ///< Unless set: on GPUs
   std::uint32_t patience = 128;    ///< looks of one that runs again, and needs the value of another one that does,
                                    ///< whether that has run, before it leaves that to the next time; 1,024 times as
-                                   ///< many where long ones run again. 0: none, so values go from one to the next once
-                                   ///< each time
+                                   ///< many where long ones run again. Where many run again, rounds of a warp in which
+                                   ///< none of its iterations could run. 0: none, so values go from one to the next
+                                   ///< once each time
   std::uint32_t stretch = 8192;    ///< iterations that one thread runs in a row when windows fail, at most; 0, or
                                    ///< without `adapt`: one, and only if nothing else can commit
   std::optional<bool> timed = {};  ///< such a stretch also follows a window that was slower than one thread.
