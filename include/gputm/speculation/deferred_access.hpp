@@ -252,7 +252,7 @@ class deferred_access {
   /// The deferred write of position `source`, if that is known; `is_noted`: the note of this read tells it.
   template <class T>
   GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out, bool is_noted) {
-    if (source >= parts::writer_table::positions) return false;  // unknown
+    if (source >= parts::writer_table::none) return false;  // unknown
     if (!(is_noted && all_there_) && !(repair ? await(source) : readable(source))) return false;
     const parts::loop_log log = view_.log(source);
     if constexpr (dense) {

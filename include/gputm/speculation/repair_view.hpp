@@ -14,7 +14,7 @@ class repair_view {
 
   static constexpr std::uint32_t at_once = 4;  // reads of a position that are looked at together
   // what a read tells whose source is unknown: window_view::unknown would not fit beside its key
-  static constexpr std::uint32_t no_position = parts::writer_table::positions;
+  static constexpr std::uint32_t no_position = parts::writer_table::none;
 
  public:
   /// Of the repair of this number, in the window of this tag.
