@@ -40,6 +40,11 @@ struct loop_config {
   std::optional<bool> repair_whole = {};  ///< a window is repaired as a whole before it gives up positions, however
                                           ///< many are in violation: that costs runs of bodies, and saves windows.
                                           ///< Unless set: on GPUs
+  std::optional<std::uint32_t> most_again = {};  ///< where iterations depend on others far before them: that are to run
+                                                 ///< again in a window, about, and eight times as many where elements
+                                                 ///< have several writers. Windows grow and shrink for that; 0: only by
+                                                 ///< what others do. Unless set: on GPUs half as many as there are
+                                                 ///< threads, else 0
   std::uint32_t patience = 128;    ///< looks of one that runs again, and needs the value of another one that does,
                                    ///< whether that has run, before it leaves that to the next time; 1,024 times as
                                    ///< many where long ones run again. Where many run again, rounds of a warp in which

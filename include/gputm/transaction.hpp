@@ -111,9 +111,9 @@ class attempt {
   template <class Where, class Use>
   GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
-    const bool ok = parts::load_each<T, parts::loads_at_once<Stm, T>, false>(
+    const bool ok = parts::load_each<T, parts::loads_at_once<Stm, T>, false, true>(
         count, read_only_, where, use,
-        [this, &where](std::uint32_t k, auto& value) { return load_some(where, k, value); },
+        [this, &where](std::uint32_t k, std::uint32_t, auto& value) { return load_some(where, k, value); },
         [this](element<T> e) { return load(e); });
     return loaded_each{ok};
   }

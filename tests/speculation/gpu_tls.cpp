@@ -16,4 +16,7 @@ GPUTM_LOOP_PROPERTY(gpu_tls, what_a_pass_saves_is_its_own, 2000)
 GPUTM_LOOP_PROPERTY(gpu_tls, long_iterations_are_waited_for, 300)
 GPUTM_LOOP_PROPERTY(gpu_tls, nobody_takes_what_has_failed, 3000)
 
+// And of the one whose windows follow how far dependences reach.
+GPUTM_LOOP_PROPERTY(gpu_tls, windows_given_up_leave_nothing, 2500)
+
 }  // namespace gputm::conformance

@@ -345,6 +345,7 @@ inline loop_config random_config(dice& d, const venue& v, const loop_shape& shap
   c.overlap = d.below(4) != 0;
   c.peek = (v.exploring() ? v.round / 6 : v.round) % 4 != 3;  // no draw: loops that seeds stand for stay the same
   if (v.exploring() && v.round % 3 == 2) c.repair_whole = true;
+  if (v.round % 4 == 3) c.most_again = 1 + v.round / 4 % 3;
   if (v.round % 5 == 4) c.patience = v.round / 5 % 3;
   c.repairs = d.below(4) == 0 ? 0 : d.below(6);
   c.stretch = stretches[d.below(4)];

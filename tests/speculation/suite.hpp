@@ -23,6 +23,7 @@
 #include "speculation/misled_loops.hpp"
 #include "speculation/peeking_loops.hpp"
 #include "speculation/placed_loops.hpp"
+#include "speculation/reaching_loops.hpp"
 #include "speculation/scouted_loops.hpp"
 #include "speculation/split_loops.hpp"
 #include "speculation/value_loops.hpp"

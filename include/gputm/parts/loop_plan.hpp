@@ -51,12 +51,23 @@ class loop_plan {
   GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
+  /// loop_state::dirty, or troubled.
+  struct violations {
+    std::uint32_t all, below;  // of those: below the window's middle
+    static GPUTM_INLINE violations of(std::uint64_t word) {
+      return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+    }
+    GPUTM_INLINE std::uint64_t word() const { return std::uint64_t{below} << 32 | all; }
+    /// Whether iterations depend on others far before them: then more of those above the middle are in violation.
+    GPUTM_INLINE bool reach_far() const { return std::uint64_t{below} * 32 < std::uint64_t{all} * 15; }
+  };
   /// What a serial section goes by. It looks at all of it before it decides anything, and writes its window down when
   /// it has: of loads that follow decisions or stores each would take a latency of its own, while all threads wait.
   struct report {
     loop_window w;
     loop_findings found;
-    std::uint32_t violated, ended, too_long, failed, dirty, lengthy, dirty_before, ran, troubled;
+    std::uint32_t violated, ended, too_long, failed, lengthy, dirty_before, ran;
+    violations dirty, troubled;
     std::uint32_t stretched, next_stretch;
     std::uint64_t began, stretch_ns;
     loop_past past;
@@ -83,11 +94,11 @@ class loop_plan {
     r.ended = s_.ended.get();
     r.too_long = s_.too_long.get();
     r.failed = get(s_.failed);
-    r.dirty = get(s_.dirty);
+    r.dirty = violations::of(simt::atomic(s_.dirty).load(order::relaxed));
     r.lengthy = get(s_.lengthy);
     r.dirty_before = simt::plain_load(s_.dirty_before);
     r.ran = simt::plain_load(s_.ran);
-    r.troubled = simt::plain_load(s_.troubled);
+    r.troubled = violations::of(simt::plain_load(s_.troubled));
     r.stretched = simt::plain_load(s_.stretched);
     r.next_stretch = simt::plain_load(s_.next_stretch);
     r.began = simt::plain_load(s_.began);
@@ -111,32 +122,59 @@ class loop_plan {
     r.ran = r.w.size;
     r.dirty_before = twice_allowed(r.w);
   }
+  GPUTM_INLINE void forget_dirty() { simt::atomic(s_.dirty).store(0, order::relaxed); }
   /// The words that iterations change.
   GPUTM_INLINE void reset() {
     s_.violated.forget();
     s_.ended.forget();
     for (std::uint64_t& word : s_.found) simt::atomic(word).store(0, order::relaxed);
     s_.too_long.forget();
-    set(s_.dirty, 0);
+    forget_dirty();
   }
   /// Whether few of a window's iterations have run more than once. It means nothing if positions have been given up.
   static GPUTM_INLINE bool hardly_again(const report& r) {
     const std::uint64_t again = r.ran - std::uint64_t{r.w.size};
     return again * few_again < r.w.size;
   }
+  static GPUTM_INLINE bool are_many(std::uint32_t again, std::uint32_t size) {
+    return std::uint64_t{again} * few_again >= size;
+  }
+  /// Whether a window is dense (repair_view) if that many of it are to run again.
+  static GPUTM_INLINE bool is_dense(const report& r, std::uint32_t again, std::uint32_t size) {
+    return are_many(again, size) && r.found.has(loop_findings::several);
+  }
+  /// The size of the window after one of `size`, in which `again` iterations, that depend on others far before them,
+  /// had to run again: in one twice as long four times as many have to. To run them takes more time in the end than
+  /// longer windows save. Those of a dense one run in less time, and do not keep each other waiting. Apart: hardly any
+  /// loop comes to it.
+  static GPUTM_NOINLINE std::uint64_t best_size(std::uint32_t size, std::uint64_t again, std::uint64_t most) {
+    constexpr std::uint32_t part = 8, least = part / 4, longest = 4 * part;
+    std::uint32_t parts = least;  // of a size, of which the square is to be most / again
+    GPUTM_NO_UNROLL
+    while (parts < longest && again * parts * parts < most * part * part) ++parts;
+    return std::uint64_t{size} * parts / part;
+  }
   /// The size of the window after that of `r`.
   GPUTM_INLINE std::uint32_t next_size(const report& r) const {
     if (!limits_.adapt) return limits_.window;
     const std::uint32_t commits = r.w.commits;
-    const unsigned growth = commits != r.w.size ? 4 : r.troubled == 0 ? 16 : r.w.cut ? 1 : hardly_again(r) ? 4 : 2;
-    const std::uint32_t size = at_most(std::uint64_t{commits} * growth, limits_.window);
-    return size < limits_.smallest ? limits_.smallest : size;
+    const bool whole = (commits == r.w.size && r.w.cut == 0) || r.w.is_given_up();
+    if (whole && r.troubled.all != 0 && r.troubled.reach_far() && limits_.most_again != 0) {
+      const std::uint64_t most = std::uint64_t{limits_.most_again} * (r.w.is_dense() ? 4 : 1);
+      if (most < 16 * std::uint64_t{r.troubled.all}) return in_bounds(best_size(r.w.size, r.troubled.all, most));
+    }
+    const unsigned growth = commits != r.w.size ? 4 : r.troubled.all == 0 ? 16 : r.w.cut ? 1 : hardly_again(r) ? 4 : 2;
+    return in_bounds(std::uint64_t{commits} * growth);
+  }
+  GPUTM_INLINE std::uint32_t in_bounds(std::uint64_t size) const {
+    const std::uint32_t most = at_most(size, limits_.window);
+    return most < limits_.smallest ? limits_.smallest : most;
   }
   /// Whether one thread would have been faster than a window that has not gone smoothly. While nobody knows, it is
   /// taken to be, so that it is tried; and its time counts less with every such window, so that it is tried again.
   GPUTM_INLINE bool loses_to_one_thread(const report& r) {
     const std::uint32_t commits = r.w.commits;
-    const bool smooth = commits == r.w.size && r.troubled == 0;
+    const bool smooth = commits == r.w.size && r.troubled.all == 0;
     const std::uint64_t ns = r.stretch_ns;
     if (r.began == 0 || smooth || (commits >= plenty && ns == 0)) return false;  // for so many one thread is not tried
     const std::uint64_t took = simt::nanoseconds() - r.began;
@@ -186,7 +224,7 @@ class loop_plan {
     put(past_.listed, 0);
     put(s_.dirty_before, twice_allowed(w));
     put(s_.ran, w.size);
-    put(s_.troubled, 0);
+    simt::plain_store(s_.troubled, 0);
     put(s_.lengthy, 0);
     // windows in which violations are not likely mostly commit whole; clearing takes time that is not theirs
     simt::plain_store(s_.began, limits_.timed && w.wary != 0 && !w.clear_table ? simt::nanoseconds() : 0);
@@ -269,7 +307,7 @@ class loop_plan {
     r.w.all_commit = commits == size && !r.found.has(loop_findings::unmarked);
     r.w.several = r.found.has(loop_findings::several);
     const bool over = ended < commits || r.failed != 0;
-    const bool calm = commits == size && !over && r.troubled == 0 && r.w.wary == 0;
+    const bool calm = commits == size && !over && r.troubled.all == 0 && r.w.wary == 0;
     if (r.w.logged != unknown) r.w.mixed |= r.found.read_logged;
     r.w.logged = to_log(r.w, r.found);  // from the next window on
     put(past_.calm, calm ? loop_past::known | r.w.logged : 0);
@@ -328,7 +366,7 @@ class loop_plan {
     }
     know_marks(r);
     s_.violated.forget();
-    set(s_.dirty, 0);
+    forget_dirty();
     if (!r.found.has(loop_findings::unlisted)) return;
     list(r, true);
     r.found.flags &= ~loop_findings::unlisted;
@@ -354,10 +392,10 @@ class loop_plan {
   GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
     loop_window w = r.w;
     w.pending = pending;
-    const bool trouble = w.commits != w.size || (r.troubled != 0 && (w.cut != 0 || !hardly_again(r)));
+    const bool trouble = w.commits != w.size || (r.troubled.all != 0 && (w.cut != 0 || !hardly_again(r)));
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
     w.base += w.commits;
-    w.stretch = next_stretch(r);
+    w.stretch = r.w.is_given_up() ? 0 : next_stretch(r);
     w.size = next_size(r);
     // It looks around itself, or uses logs, before that. So this is called again; a stretch was not decided, since such
     // a window has gone smoothly.
@@ -367,7 +405,7 @@ class loop_plan {
   /// Begins a repair of those of the first `left` positions that are in violation; the others are given up. `sure`:
   /// they were in the repair before as well, which nobody has looked at since.
   GPUTM_INLINE void repair(report& r, std::uint32_t left, bool sure) {
-    const std::uint32_t again = r.dirty < left ? r.dirty : left;
+    const std::uint32_t again = r.dirty.all < left ? r.dirty.all : left;
     if (left != r.w.size) {
       r.w.cut = 1;
       r.w.lists |= loop_window::doubtful;
@@ -379,18 +417,31 @@ class loop_plan {
       if (r.w.lists_now()) r.w.lists |= loop_window::before;
     }
     if (r.lengthy != 0) r.w.lists |= loop_window::patient;
-    const bool many_again = std::uint64_t{again} * few_again >= left;
     // nobody has been found to be in violation since the repair before, nor writes elsewhere than it did then
     const bool as_before = sure && r.w.is_dense() && r.w.marks_hold();
     r.w.lists = as_before ? r.w.lists | loop_window::noted : r.w.lists & ~loop_window::noted;
-    if (many_again && r.found.has(loop_findings::several)) r.w.lists |= loop_window::dense;
+    if (is_dense(r, again, left)) r.w.lists |= loop_window::dense;
     r.w.from = r.violated;
     put(s_.dirty_before, again);
     s_.violated.forget();
-    set(s_.dirty, 0);
+    forget_dirty();
     put(s_.ran, std::uint64_t{r.ran} + again);
     ++r.w.repair;
     s_.ended.forget();
+  }
+
+  /// Whether the window had better be given up, for a shorter one. Dense ones gain nothing by it.
+  GPUTM_INLINE bool is_much_too_long(const report& r) const {
+    const std::uint32_t again = r.dirty.all;
+    const bool may = limits_.adapt && limits_.repairs != 0 && r.failed == 0 && r.w.size / 4 >= limits_.smallest;
+    const bool is = again / 4 >= limits_.most_again && limits_.most_again != 0 && r.dirty.reach_far();
+    return may && is && !is_dense(r, again, r.w.size);
+  }
+  GPUTM_INLINE void give_up(report& r) {
+    r.w.commits = r.w.all_commit = r.w.repair = 0;
+    r.w.cut = loop_window::all_cut;
+    put(past_.calm, 0);
+    count(s_.counters.rounds, 1);
   }
 
   /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left, or
@@ -398,8 +449,12 @@ class loop_plan {
   /// to hardly anything, that is three quarters.
   /// `sure`: behind a repair that needed no check.
   GPUTM_INLINE void repair_or_decide(report& r, bool may_repair, bool sure = false) {
-    const std::uint32_t size = r.w.size, dirty = r.dirty, lowest = r.violated;
-    if (dirty != 0) put(s_.troubled, r.troubled = 1);
+    const std::uint32_t size = r.w.size, dirty = r.dirty.all, lowest = r.violated;
+    if (dirty != 0 && r.troubled.all == 0) {
+      r.troubled = r.dirty;
+      simt::plain_store(s_.troubled, r.troubled.word());
+      if (may_repair && is_much_too_long(r)) return give_up(r);
+    }
     const bool whole = limits_.repair_whole;
     const bool in_vain = whole && dirty >= r.dirty_before - r.dirty_before / 8;
     const bool much = !whole || std::uint64_t{dirty} * few_again >= size;

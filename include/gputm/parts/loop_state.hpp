@@ -34,6 +34,8 @@ struct loop_limits {
   std::uint32_t smallest = 0;      ///< positions that an adapted window has at least
   std::uint32_t stretch = 0;       ///< iterations that one thread may run in a row; 0: never
   std::uint32_t repairs = 0;       ///< of a window, at most
+  std::uint32_t most_again = 0;    ///< where iterations depend on others far before them: that run again in a window
+                                   ///< of the best size, about; 0: any number
   std::uint32_t patience = 0;      ///< looks of a repair whether another position has run
   std::uint32_t tags = 0;          ///< after which the table is cleared
   bool adapt = true;               ///< the window follows the violations
@@ -69,7 +71,7 @@ struct loop_window {
   std::uint32_t plain = 0;     ///< all positions have run in a first pass without incident, whatever statuses say
   std::uint32_t decided = 0;   ///< nothing needs a check: it is known already which positions commit
   std::uint32_t again = 0;     ///< nobody looks at what the pass has come to, since another one follows at once
-  std::uint32_t cut = 0;       ///< it has given up positions
+  std::uint32_t cut = 0;       ///< it has given up positions; all_cut: all of them
   std::uint32_t repair = 0;    ///< which one is under way; 0: the first pass over all iterations
   std::uint32_t from = 0;      ///< positions below are right, and run no more
   std::uint32_t pending = 0;   ///< positions below are those of the window before, and still to be written back, by
@@ -78,6 +80,9 @@ struct loop_window {
   std::uint32_t mixed = 0;     ///< ranges that loops are known to store to, and of which this one has logged reads
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
+
+  static constexpr std::uint32_t all_cut = 2;
+  GPUTM_INLINE bool is_given_up() const { return cut == all_cut; }
 
   static constexpr std::uint32_t listing = 1u << 31, before = 1u << 30, doubtful = 1u << 29, patient = 1u << 28;
   static constexpr std::uint32_t dense = 1u << 27, noted = 1u << 26;
@@ -183,12 +188,12 @@ struct loop_state {
   alignas(128) lowest_position violated;  ///< that must not commit
   lowest_position ended;                  ///< whose body ended the loop
   std::uint64_t found[loop_findings::words];
+  std::uint64_t dirty;         ///< positions in violation; from bit 32 on, those of them below the window's middle
+  std::uint64_t troubled;      ///< the same of the first check that has found any
   lowest_position too_long;    ///< whose log was full: it commits as a window's first only
-  std::uint32_t dirty;         ///< positions in violation
-  std::uint32_t lengthy;       ///< some of them have read many elements
+  std::uint32_t lengthy;       ///< some of those in violation have read many elements
   std::uint32_t dirty_before;  ///< as of the check before
   std::uint32_t ran;           ///< in this window: runs of bodies
-  std::uint32_t troubled;      ///< some positions have been in violation
   std::uint32_t failed;        ///< the first iteration of the window has reported an error
   alignas(128) in_place_words in_place;
   scout_words scout;

@@ -118,10 +118,12 @@ class deferred_access {
     return true;
   }
   static constexpr unsigned loads_at_once = 8;
+  static constexpr bool full_groups_only = !calm;  // most reads of a repair are of what lower positions write
   /// Of elements that this iteration has not written, nor, in a repair, a lower one of the window; if the log has room,
   /// and the window does not overlap commits of what it would log.
   template <class T, std::size_t N>
-  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], T (&out)[N]) {
+  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], std::uint32_t n,
+                              T (&out)[N]) {
     std::uint32_t ranges = 0;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) ranges |= ranges_.of(number, index[i], offset_);
@@ -129,7 +131,7 @@ class deferred_access {
     const bool logged = (logged_ & ranges) != 0;
     if (overlaps_ && logged) return false;
     marker_.make();
-    const bool has_room = writes_.log().read_capacity() - reads_ >= N;
+    const bool has_room = writes_.log().read_capacity() - reads_ >= n;
     if (!logged || (first() && !has_room)) {
       found_.read_unlogged |= ranges & not_first_;
       parts::read_elements(r, index, out);
@@ -146,12 +148,13 @@ class deferred_access {
     if (peeks_) found_.flags |= parts::loop_findings::peeked;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
+      if (i >= n) continue;
       if constexpr (calm)
         writes_.log().set_calm_read(reads_ + i, key[i]);
       else
         writes_.log().set_read(reads_ + i, key[i], parts::window_view::memory);
     }
-    reads_ += N;
+    reads_ += n;
     if constexpr (dense) next_note();
     return true;
   }

@@ -24,7 +24,8 @@ struct doall : engine_base {
     }
     static constexpr unsigned loads_at_once = 8;
     template <class T, std::size_t N>
-    GPUTM_INLINE bool load_some(const region& r, std::uint32_t, const std::uint32_t (&index)[N], T (&out)[N]) {
+    GPUTM_INLINE bool load_some(const region& r, std::uint32_t, const std::uint32_t (&index)[N], std::uint32_t,
+                                T (&out)[N]) {
       parts::read_elements(r, index, out);
       return true;
     }

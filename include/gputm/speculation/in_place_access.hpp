@@ -135,7 +135,8 @@ class in_place_access : public tentative_access {  // all run again if one fails
   static constexpr unsigned loads_at_once = 8;
   /// Of elements to which nobody stores.
   template <class T, std::size_t N>
-  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], T (&out)[N]) {
+  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], std::uint32_t,
+                              T (&out)[N]) {
     bool any = false;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) any |= may_be_stored_to(number, index[i]);

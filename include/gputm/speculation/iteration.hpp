@@ -48,8 +48,9 @@ struct tentative_access {
 
 /// Access: how an engine loads and stores: load(region, number, index, out), store(region, number, index, value),
 /// which return false when the attempt must end; overflow(), which log was full; write_limit(), the capacity for
-/// writes. If it has loads_at_once, load_some(region, number, indices, outs) loads so many elements of one array at
-/// once, or fewer if they are large; or it returns false if load() must do it.
+/// writes. If it has loads_at_once, load_some(region, number, indices, count, outs) loads so many elements of one array
+/// at once, or fewer if they are large, of which the first `count` count, and the others are the last of these; or it
+/// returns false if load() must do it.
 template <class Access>
 class iteration {
   using progress = iteration_trouble::progress;
@@ -88,8 +89,9 @@ class iteration {
   template <class Where, class Use>
   GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
-    const bool ok = parts::load_each<T, parts::loads_at_once<Access, T>, true>(
-        count, true, where, use, [this, &where](std::uint32_t k, auto& value) { return load_some(where, k, value); },
+    const bool ok = parts::load_each<T, parts::loads_at_once<Access, T>, true, parts::has_full_groups_only<Access>>(
+        count, true, where, use,
+        [this, &where](std::uint32_t k, std::uint32_t n, auto& value) { return load_some(where, k, n, value); },
         [this](element<T> e) { return load(e); });
     return loaded_each{ok};
   }
@@ -126,23 +128,24 @@ class iteration {
 
  private:
   GPUTM_INLINE bool is_on() const { return left_ != 0; }
-  /// N elements of one array at once, if there is nothing special about any.
+  /// `n` elements of one array at once, if there is nothing special about any. The last one fills a group: it takes
+  /// less time to load it several times than to go around that.
   template <class Where, class T, std::size_t N>
-  GPUTM_INLINE parts::group_end load_some(Where& where, std::uint32_t first, T (&value)[N]) {
+  GPUTM_INLINE parts::group_end load_some(Where& where, std::uint32_t first, std::uint32_t n, T (&value)[N]) {
     const std::uint32_t handle = where(first).handle, number = number_of(handle);
     const std::uint32_t length = regions_.regions[number % max_regions].length;
     bool usual = number < max_regions;
     std::uint32_t index[N];
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {
-      const element<T> e = where(first + i);
+      const element<T> e = where(first + (i < n ? i : n - 1));
       index[i] = static_cast<std::uint32_t>(e.index);
       usual &= (e.handle == handle) & (e.index < length);
     }
-    usual &= left_ > N;  // `where` may have loaded, too
-    if (!usual || !access_.load_some(regions_.regions[number], number, index, value))
+    usual &= left_ > n;  // `where` may have loaded, too
+    if (!usual || !access_.load_some(regions_.regions[number], number, index, n, value))
       return parts::group_end::not_tried;
-    left_ -= N;
+    left_ -= n;
     return parts::group_end::loaded;
   }
   /// Apart, as all that hardly any access comes to: beside the rest it would be code to jump over.

@@ -28,7 +28,8 @@ class serial_access {
   }
   static constexpr unsigned loads_at_once = 8;
   template <class T, std::size_t N>
-  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], T (&out)[N]) {
+  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], std::uint32_t,
+                              T (&out)[N]) {
     if (writes_.perhaps_any(number, index)) return false;
     parts::read_elements(r, index, out);
     return true;

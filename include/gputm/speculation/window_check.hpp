@@ -200,11 +200,13 @@ class window_check : protected window_thread<Body> {
   /// are slow.
   struct tally {
     std::uint32_t dirty = 0, fresh = 0;  // positions in violation; those of them that were not known to be
+    std::uint32_t below = 0;             // of all those: below the window's middle
     std::uint32_t lowest = parts::writer_table::none;
     std::uint32_t reads = 0;  // of one of them, at most
 
-    GPUTM_INLINE void add(std::uint32_t p, bool is_fresh, std::uint32_t its_reads) {
+    GPUTM_INLINE void add(std::uint32_t p, std::uint32_t size, bool is_fresh, std::uint32_t its_reads) {
       ++dirty;
+      below += p < size / 2;
       fresh += is_fresh;
       reads = reads < its_reads ? its_reads : reads;
       lowest = p < lowest ? p : lowest;
@@ -214,6 +216,7 @@ class window_check : protected window_thread<Body> {
   GPUTM_INLINE void tell(const tally& mine) const {
     const std::uint32_t dirty = simt::reduce_add(simt::full_mask, mine.dirty);
     if (dirty == 0) return;
+    const std::uint64_t below = simt::reduce_add(simt::full_mask, mine.below);
     const std::uint32_t fresh = simt::reduce_add(simt::full_mask, mine.fresh);
     const std::uint32_t lowest = simt::reduce_unordered(simt::full_mask, mine.lowest,
                                                         [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
@@ -222,7 +225,7 @@ class window_check : protected window_thread<Body> {
     parts::loop_state& s = *env_.state;
     // relaxed: read behind the phase
     if (lengthy) simt::atomic(s.lengthy).store(1, order::relaxed);
-    simt::atomic(s.dirty).fetch_add(dirty, order::relaxed);
+    simt::atomic(s.dirty).fetch_add(below << 32 | dirty, order::relaxed);
     simt::atomic(s.counters.violations[static_cast<unsigned>(violation::raw)]).fetch_add(fresh, order::relaxed);
     s.violated.name(lowest);
   }
@@ -236,7 +239,7 @@ class window_check : protected window_thread<Body> {
       log(p).set_status(s);
     }
     if (s.dirty) {
-      found.add(p, fresh, m.count);
+      found.add(p, w_.size, fresh, m.count);
       if (!repairs()) this->violate_again(p);  // nobody need look at those above
     } else if (s.last) {
       this->end_at(p);
@@ -350,7 +353,7 @@ class window_check : protected window_thread<Body> {
     for (std::uint32_t turn = turns.next(0); turn < parts::position_set::turns; turn = turns.next(turn + 1)) {
       const std::uint32_t p = position(turn);
       log(p).set_status({w_.tag, 0, true});
-      found.add(p, true, log(p).read_count());
+      found.add(p, w_.size, true, log(p).read_count());
       those.left.put(turn, true);
     }
   }
