@@ -41,7 +41,7 @@ struct loop_config {
                                           ///< many are in violation: that costs runs of bodies, and saves windows.
                                           ///< Unless set: on GPUs
   std::optional<std::uint32_t> most_again = {};  ///< where iterations depend on others far before them: that are to run
-                                                 ///< again in a window, about, and eight times as many where elements
+                                                 ///< again in a window, about, and four times as many where elements
                                                  ///< have several writers. Windows grow and shrink for that; 0: only by
                                                  ///< what others do. Unless set: on GPUs half as many as there are
                                                  ///< threads, else 0
