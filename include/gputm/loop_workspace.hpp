@@ -76,6 +76,7 @@ class loop_workspace {
   std::uint64_t scouted_ = 0;          ///< iterations of the longest loop that has had a scout
   std::uint32_t scouts_ = 0;           ///< that loops have had
   bool unsettled_ = false;             ///< a pass in place may have run, and not the kernel behind it
+  bool missing_ = false;               ///< the last loop has not come to its last launch
   bool other_is_clear_ = true, recorded_ = false;
 
   std::byte* copy(unsigned which) const { return words_.template as<std::byte>() + which * copy_bytes; }
@@ -215,7 +216,7 @@ class loop_workspace {
   void reset(const stream& s) {
     recorded_ = recorded_ || device_->is_recording(s.handle());  // it may run at any time: from now on nothing is known
     if (unsettled_) forget_all(s);
-    unsettled_ = false;
+    unsettled_ = missing_ = false;
     if (other_is_clear_ && !recorded_) {
       copy_ ^= 1;
       other_is_clear_ = false;
@@ -223,11 +224,13 @@ class loop_workspace {
       device_->fill_zero(s.handle(), copy(copy_), changed);
     }
   }
+  /// A loop is about to be launched: until note_loop() there is nothing to collect.
+  void expect_loop() { missing_ = true; }
   /// A loop of environment(), of `n` iterations, is under way.
   void note_loop(std::uint64_t n) {
     other_is_clear_ = true;
     last_iterations_ = n;
-    unsettled_ = false;
+    unsettled_ = missing_ = false;
   }
   /// What the kernel of a loop of `n` iterations needs; `scouted`: a scout goes before it.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n, bool scouted) const {
@@ -286,11 +289,16 @@ class loop_workspace {
   void note_pass() { unsettled_ = true; }
   launch_shape shape_in_place(std::uint64_t n) const { return grid_of_pass(n).shape; }
   /// Waits for the stream, then returns the counters of the last loop. Throws what it reported; what earlier loops have
-  /// reported that nobody has collected is lost. Throws invalid_argument for another memory.
+  /// reported that nobody has collected is lost. Throws invalid_argument for another memory, and error if launching the
+  /// loop has thrown.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from
     detail::check_memory(sizes_.memory, tm.core());
     detail::check_stream(s, device_);
+    if (missing_)
+      throw error(
+          "the last loop of this workspace has not been launched, since that threw: there is nothing to collect, "
+          "and nobody knows what the arrays hold; write them anew, and launch another loop");
     return detail::collect_loop(s, tm.core(), control(), state());
   }
 };

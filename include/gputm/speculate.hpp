@@ -201,6 +201,7 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   gputm::detail::check_stream(s, tm.on());
   w.reset(s);
   if (n == 0) return;
+  w.expect_loop();
   if constexpr (may_skip_idle<E, Body>)
     if (skips_idle) launching::enqueue_busy_loop(s, tm, w, iterations, body.body);
   if (!skips_idle) launching::enqueue_loop(s, tm, w, iterations, body);

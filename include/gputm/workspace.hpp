@@ -94,6 +94,7 @@ class workspace {
         memory_(tm.core().regions().memory),
         largest_element_(tm.core().largest_element()) {
     detail::check_config(config);
+    detail::check_stream(s, device_);
     shape_ = detail::shape_of<A>(device_, tm.core().options(), config);
     logs_ = detail::plan_logs(config.capacity, tm.core());
     const std::uint64_t words = parts::log_words(logs_, config.blocks, config.threads, device_->warp_width());
@@ -121,8 +122,12 @@ class workspace {
   /// Of every launch: servers included.
   const launch_shape& shape() const { return shape_; }
 
-  /// Counters, signals and error back to zero; enqueued, neither allocates nor waits.
-  void reset(const stream& s) { device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control)); }
+  /// Counters, signals and error back to zero; enqueued, neither allocates nor waits. Throws invalid_argument for a
+  /// stream of another device.
+  void reset(const stream& s) {
+    detail::check_stream(s, device_);
+    device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control));
+  }
 
   /// What kernels need. Throws invalid_argument for another memory, for one that has got larger elements since this was
   /// made, and for a stream of another device.
@@ -165,8 +170,10 @@ class workspace {
     if (clock > A::renew_after) tm.core().renew(s);
   }
 
-  /// Appends what the launches so far recorded, and starts over. Waits for the stream.
+  /// Appends what the launches so far recorded, and starts over. Waits for the stream. Throws invalid_argument for one
+  /// of another device.
   void take_history(const stream& s, history::history& into) requires records {
+    detail::check_stream(s, device_);
     std::vector<std::uint64_t> words(history_.size() / 8);
     device_->copy_from_device(s.handle(), words.data(), history_.template as<void>(), history_.size());
     device_->fill_zero(s.handle(), history_.template as<void>(), history_.size());

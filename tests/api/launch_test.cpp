@@ -188,6 +188,12 @@ TEST_F(launches, a_stream_of_another_device_is_refused) {
   const stream theirs{another};
   EXPECT_TRUE(throws<invalid_argument>([&] { run_async(theirs, tm, w, load_at{a}, one); }, {"memory's device"}));
   EXPECT_TRUE(throws<invalid_argument>([&] { w.collect(theirs, tm); }, {"memory's device"}));
+  EXPECT_TRUE(throws<invalid_argument>([&] { w.reset(theirs); }, {"memory's device"}));
+  EXPECT_TRUE(throws<invalid_argument>(
+      [&] { (void)make_workspace<load_at, long>(theirs, tm, 1, {.blocks = 1, .threads = 1}); }, {"memory's device"}));
+  history::history recorded;
+  auto r = make_workspace<load_at, long, with_history>(s, tm, 1, {.blocks = 1, .threads = 1});
+  EXPECT_TRUE(throws<invalid_argument>([&] { r.take_history(theirs, recorded); }, {"memory's device"}));
   run_async(s, tm, w, load_at{a}, one);
   EXPECT_EQ(w.collect(s, tm).commits, 1u);
 }
