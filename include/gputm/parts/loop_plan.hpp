@@ -3,7 +3,7 @@
 //
 //   window k:  [base, base + size)   execute | check | commit the first `commits` | plan
 //                                    ^       v  at most `repairs` times, for the iterations in violation only; if those
-//                                    |       |  are too many, the window gives up its upper half first
+//                                    |       |  are too many, the window gives up its upper half first, or all of it
 //   window k+1 begins at base + commits: failed iterations are executed again together with new ones; it may overlap
 //   the commits of window k, if it reads no range that the loop has stored to
 #pragma once

@@ -14,7 +14,8 @@
 // from memory what no lower one of the window writes, and everything else from the last lower writer's log, which
 // has not changed since and is right by induction. All of them commit, and the last writer of each element prevails.
 // The lowest iteration of a window is never in violation, so each window commits one at least,
-// unless that one ends the loop by an error, or the window begins anew (loop_plan::must_repeat).
+// unless that one ends the loop by an error, or the window begins anew (loop_plan::must_repeat), or is given up, since
+// a shorter one takes less time (loop_plan::give_up).
 //
 // A repair looks at few positions only: those in violation run again, and as long as each writes to the elements that
 // it wrote to before, only they can be wrong afterwards; nor do marks of last writers change. Else (unmarked: one has

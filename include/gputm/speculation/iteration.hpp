@@ -49,8 +49,8 @@ struct tentative_access {
 /// Access: how an engine loads and stores: load(region, number, index, out), store(region, number, index, value),
 /// which return false when the attempt must end; overflow(), which log was full; write_limit(), the capacity for
 /// writes. If it has loads_at_once, load_some(region, number, indices, count, outs) loads so many elements of one array
-/// at once, or fewer if they are large, of which the first `count` count, and the others are the last of these; or it
-/// returns false if load() must do it.
+/// at once, or fewer if they are large, of which the first `count` are asked for, and the others are the last of these;
+/// or it returns false if load() must do it.
 template <class Access>
 class iteration {
   using progress = iteration_trouble::progress;
