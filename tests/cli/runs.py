@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import tempfile
 
 import program
@@ -53,6 +54,17 @@ class Runs(program.Case):
             self.assertTrue(run["invariant"].startswith("sum of balances "), run)
             if run["algorithm"] != "unsafe":
                 self.assertIn("sum of balances 200000 = 200000", run["invariant"])
+
+    def test_every_field_is_documented(self):
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "json.md")
+        with open(page) as f:
+            rows = [line.split("|")[1] for line in f if line.startswith("| `")]
+        documented = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+        bank = self.runs("bank", "--algorithm", "pr_stm", "--accounts", "64", "--transactions", "100")[0]
+        loop = self.runs("loop", "--algorithm", "gpu_tls", "--iterations", "100")[0]
+        fields = set(bank) | set(loop) | set(bank["aborts"])
+        self.assertEqual(fields - documented, set())
+        self.assertEqual(documented - fields, {"error", "phases"} - fields)
 
     def test_producers_and_consumers(self):
         # on one OS thread: two take turns at every third value, and each turn takes a time slice on a machine that is busy
