@@ -2,6 +2,7 @@
 // over all of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "gputm/algorithm/concept.hpp"
 #include "gputm/device.hpp"
 #include "gputm/error.hpp"
+#include "gputm/parts/words.hpp"
 
 namespace gputm {
 
@@ -89,10 +91,16 @@ class memory {
   /// An array over `length` elements at `data`, device memory of the caller's that outlives this memory
   /// and is aligned for T and for the largest power of two, up to 8, that divides sizeof(T). On a GPU the aligned
   /// 4-byte words that its first and last bytes are in must be the caller's, too, if T has 1 or 2 bytes, or an odd
-  /// number of 1- or 2-byte pieces.
+  /// number of 1- or 2-byte pieces. Throws invalid_argument for null, for one that is not aligned so, and as
+  /// allocate().
   template <class T>
   array<T> adopt(T* data, std::uint64_t length, std::string_view name = {}) {
+    constexpr std::uintptr_t alignment = std::max(alignof(T), alignof(parts::word_of<T>));
     if (!data) throw invalid_argument("adopt: the pointer is null");
+    if (const auto at = reinterpret_cast<std::uintptr_t>(data); at % alignment != 0)
+      throw invalid_argument("adopt: the pointer is " + std::to_string(at % alignment) +
+                             " bytes beyond a multiple of " + std::to_string(alignment) + ", which elements of " +
+                             std::to_string(sizeof(T)) + " bytes must be aligned to");
     return add<T>(length, data, name);
   }
   /// Copies committed values. Waits for the stream.

@@ -80,6 +80,12 @@ TEST_F(memories, memory_of_the_callers_is_used_and_left_alone) {
   }
   EXPECT_EQ(mine, (std::vector<long>{45, 50}));
   EXPECT_TRUE(throws<invalid_argument>([&] { tm.adopt<long>(nullptr, 2); }, {"null"}));
+  struct eight_letters {
+    char text[8];
+  };
+  const auto letters = reinterpret_cast<eight_letters*>(reinterpret_cast<char*>(mine.data()) + 3);
+  EXPECT_TRUE(
+      throws<invalid_argument>([&] { tm.adopt(letters, 1); }, {"3 bytes beyond a multiple of 8", "of 8 bytes"}));
   EXPECT_TRUE(throws<invalid_argument>([&] { tm.adopt(mine.data(), 0); }, {"0 elements"}));
 }
 
