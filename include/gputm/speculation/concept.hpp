@@ -30,6 +30,27 @@ struct loop_traits {
   bool ordered = true;  ///< the result is the sequential loop's; false for the baseline that checks nothing
 };
 
+namespace speculation {
+
+/// Stands for any body where engines are asked what they have.
+struct some_body {
+  template <class It>
+  GPUTM_INLINE outcome operator()(It&, int) const {
+    return commit;
+  }
+};
+template <class E>
+concept Runs = requires(const loop_environment& env, const some_body& body) {
+  { E::run(env, body) } -> std::same_as<void>;
+};
+template <class E>
+concept RunsInPlace = requires(const loop_environment& env, const some_body& body) {
+  { E::template run_in_place<in_place_kind::rows>(env, body) } -> std::same_as<void>;
+  { E::look_ahead(env, body) } -> std::same_as<void>;
+};
+
+}  // namespace speculation
+
 /// An engine: a memory kind with
 ///   loop                        constexpr loop_traits
 ///   run(environment, body)      which every thread of the grid calls once, and which ends with what is reported in
@@ -42,7 +63,7 @@ struct loop_traits {
 template <class E>
 concept LoopEngine = MemoryKind<E> && requires {
   { E::loop } -> std::convertible_to<loop_traits>;
-};
+} && speculation::Runs<E> &&(!E::loop.in_place || speculation::RunsInPlace<E>);
 
 namespace speculation {
 
