@@ -51,23 +51,13 @@ class loop_plan {
   GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
-  /// loop_state::dirty, or troubled.
-  struct violations {
-    std::uint32_t all, below;  // of those: below the window's middle
-    static GPUTM_INLINE violations of(std::uint64_t word) {
-      return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
-    }
-    GPUTM_INLINE std::uint64_t word() const { return std::uint64_t{below} << 32 | all; }
-    /// Whether iterations depend on others far before them: then more of those above the middle are in violation.
-    GPUTM_INLINE bool reach_far() const { return std::uint64_t{below} * 32 < std::uint64_t{all} * 15; }
-  };
   /// What a serial section goes by. It looks at all of it before it decides anything, and writes its window down when
   /// it has: of loads that follow decisions or stores each would take a latency of its own, while all threads wait.
   struct report {
     loop_window w;
     loop_findings found;
     std::uint32_t violated, ended, too_long, failed, lengthy, dirty_before, ran;
-    violations dirty, troubled;
+    dirty_count dirty, troubled;
     std::uint32_t stretched, next_stretch;
     std::uint64_t began, stretch_ns;
     loop_past past;
@@ -94,11 +84,11 @@ class loop_plan {
     r.ended = s_.ended.get();
     r.too_long = s_.too_long.get();
     r.failed = get(s_.failed);
-    r.dirty = violations::of(simt::atomic(s_.dirty).load(order::relaxed));
+    r.dirty = dirty_count::of(simt::atomic(s_.dirty).load(order::relaxed));
     r.lengthy = get(s_.lengthy);
     r.dirty_before = simt::plain_load(s_.dirty_before);
     r.ran = simt::plain_load(s_.ran);
-    r.troubled = violations::of(simt::plain_load(s_.troubled));
+    r.troubled = dirty_count::of(simt::plain_load(s_.troubled));
     r.stretched = simt::plain_load(s_.stretched);
     r.next_stretch = simt::plain_load(s_.next_stretch);
     r.began = simt::plain_load(s_.began);
@@ -133,12 +123,9 @@ class loop_plan {
   }
   /// Whether few of a window's iterations have run more than once. It means nothing if positions have been given up.
   static GPUTM_INLINE bool hardly_again(const report& r) {
-    const std::uint64_t again = r.ran - std::uint64_t{r.w.size};
-    return again * few_again < r.w.size;
+    return !are_many(r.ran - std::uint64_t{r.w.size}, r.w.size);
   }
-  static GPUTM_INLINE bool are_many(std::uint32_t again, std::uint32_t size) {
-    return std::uint64_t{again} * few_again >= size;
-  }
+  static GPUTM_INLINE bool are_many(std::uint64_t again, std::uint32_t size) { return again * few_again >= size; }
   /// Whether a window is dense (repair_view) if that many of it are to run again.
   static GPUTM_INLINE bool is_dense(const report& r, std::uint32_t again, std::uint32_t size) {
     return are_many(again, size) && r.found.has(loop_findings::several);
@@ -457,7 +444,7 @@ class loop_plan {
     }
     const bool whole = limits_.repair_whole;
     const bool in_vain = whole && dirty >= r.dirty_before - r.dirty_before / 8;
-    const bool much = !whole || std::uint64_t{dirty} * few_again >= size;
+    const bool much = !whole || are_many(dirty, size);
     const bool cut = in_vain || (much && dirty > r.dirty_before / 2);
     std::uint32_t left = !cut ? size : in_vain ? size / 4 : size / 2;
     if (r.too_long < left) left = r.too_long;

@@ -174,6 +174,17 @@ class lowest_position {
   GPUTM_INLINE void forget() { simt::atomic(above_).store(0, order::relaxed); }
 };
 
+/// How many positions of a window are in violation; in a word, which all threads add to.
+struct dirty_count {
+  std::uint32_t all, below;  ///< below: of those, below the window's middle
+  static GPUTM_INLINE dirty_count of(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+  }
+  GPUTM_INLINE std::uint64_t word() const { return std::uint64_t{below} << 32 | all; }
+  /// Whether iterations depend on others far before them: then more of those above the middle are in violation.
+  GPUTM_INLINE bool reach_far() const { return std::uint64_t{below} * 32 < std::uint64_t{all} * 15; }
+};
+
 /// All zero before a loop begins.
 struct loop_state {
   grid_barrier_words barrier;
@@ -188,8 +199,8 @@ struct loop_state {
   alignas(128) lowest_position violated;  ///< that must not commit
   lowest_position ended;                  ///< whose body ended the loop
   std::uint64_t found[loop_findings::words];
-  std::uint64_t dirty;         ///< positions in violation; from bit 32 on, those of them below the window's middle
-  std::uint64_t troubled;      ///< the same of the first check that has found any
+  std::uint64_t dirty;         ///< a dirty_count; behind a repair it has none below
+  std::uint64_t troubled;      ///< the one of the first check that has found any
   lowest_position too_long;    ///< whose log was full: it commits as a window's first only
   std::uint32_t lengthy;       ///< some of those in violation have read many elements
   std::uint32_t dirty_before;  ///< as of the check before

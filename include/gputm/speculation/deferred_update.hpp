@@ -339,7 +339,8 @@ class deferred_update : window_check<Options, Body> {
       f = execute_apart<pass::repair>(env_, body_, &those);
     }
     // relaxed: read behind the phase
-    if (f.failed != 0) simt::atomic(env_.state->dirty).fetch_add(std::uint64_t{f.failed}, order::relaxed);
+    if (f.failed != 0)
+      simt::atomic(env_.state->dirty).fetch_add(parts::dirty_count{f.failed, 0}.word(), order::relaxed);
   }
 
   /// What the threads of this warp have found, but for what `those` tells.

@@ -216,7 +216,7 @@ class window_check : protected window_thread<Body> {
   GPUTM_INLINE void tell(const tally& mine) const {
     const std::uint32_t dirty = simt::reduce_add(simt::full_mask, mine.dirty);
     if (dirty == 0) return;
-    const std::uint64_t below = simt::reduce_add(simt::full_mask, mine.below);
+    const std::uint32_t below = simt::reduce_add(simt::full_mask, mine.below);
     const std::uint32_t fresh = simt::reduce_add(simt::full_mask, mine.fresh);
     const std::uint32_t lowest = simt::reduce_unordered(simt::full_mask, mine.lowest,
                                                         [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
@@ -225,7 +225,7 @@ class window_check : protected window_thread<Body> {
     parts::loop_state& s = *env_.state;
     // relaxed: read behind the phase
     if (lengthy) simt::atomic(s.lengthy).store(1, order::relaxed);
-    simt::atomic(s.dirty).fetch_add(below << 32 | dirty, order::relaxed);
+    simt::atomic(s.dirty).fetch_add(parts::dirty_count{dirty, below}.word(), order::relaxed);
     simt::atomic(s.counters.violations[static_cast<unsigned>(violation::raw)]).fetch_add(fresh, order::relaxed);
     s.violated.name(lowest);
   }
