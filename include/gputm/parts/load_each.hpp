@@ -45,19 +45,25 @@ GPUTM_INLINE bool load_each(std::uint32_t count, bool together, Where& where, Us
   std::uint32_t k = 0;
   do {
     if constexpr (N > 1) {
-      constexpr std::uint32_t fewest = Full ? N : 2;
-      GPUTM_NO_UNROLL
-      while (together && count - k >= fewest) {
+      const auto load_group = [&](std::uint32_t n) {
         T value[N];
-        const std::uint32_t n = Full || count - k > N ? N : count - k;
         const group_end some = load_some(k, n, value);
-        if (some == group_end::failed) return false;
-        if (some == group_end::not_tried) break;
+        if (some != group_end::loaded) return some;
         GPUTM_UNROLL
         for (unsigned i = 0; i < N; ++i)
           if (i < n) use(k + i, value[i]);
         k += n;
-      }
+        return some;
+      };
+      // Code of its own for what is left, so that long rows do without it; lanes with N and with fewer take it
+      // together.
+      constexpr std::uint32_t most_left = Full ? N - 1 : N;
+      group_end some = group_end::loaded;
+      GPUTM_NO_UNROLL
+      while (together && some == group_end::loaded && count - k > most_left) some = load_group(N);
+      if constexpr (!Full)
+        if (together && some == group_end::loaded && count - k >= 2) some = load_group(count - k);
+      if (some == group_end::failed) return false;
     }
     const std::uint32_t end = Again && count - k >= N ? k + N : count;
     GPUTM_NO_UNROLL
