@@ -263,10 +263,10 @@ class window_check : protected window_thread<Body> {
     log.fetch_calm_reads(0, key);
     const std::uint32_t count = log.read_count();
     parts::writer_table::latest_marks marks(table);
-    std::uint32_t newest = 0;
+    std::uint32_t newest = 0, i = 0;
+    bool below = false;
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = 0; i < count; i += wide) {
-      if (i != 0) log.fetch_calm_reads(i, key);
+    while (count != 0) {
       bool asked[wide];
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) asked[k] = i + k < count;
@@ -274,8 +274,12 @@ class window_check : protected window_thread<Body> {
       table.fetch_own(key, asked, marks, word);
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
+      below = table.is_below(newest, p);
+      // then from the last ones on: in order, elements of this window's own positions mostly are behind the others
+      i = (i == 0 ? (count + wide - 1) / wide * wide : i) - wide;
+      if (below || i == 0) break;
+      log.fetch_calm_reads(i, key);
     }
-    const bool below = table.is_below(newest, p);
     calm_marks seen{below && !marks_hold ? p : p + simt::grid_threads(), {}, newest, count};
     seen.violated.put(0, below && marks_hold);
     return seen;
