@@ -221,7 +221,7 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.limits.first_may_be_all = c.first_window == 0 && c.repairs != 0 && traits.repairs;
   s.limits.smallest = std::min(c.smallest_window, s.logs.window);
   s.limits.stretch = c.stretch;
-  s.limits.repairs = c.repairs;
+  s.limits.repairs = std::min(c.repairs, parts::position_status::versions);
   s.limits.most_again = c.most_again.value_or(host ? 0 : std::max(grid_threads / 2, 1u));
   s.limits.tags = c.tags;
   s.limits.adapt = c.adapt;

@@ -36,7 +36,8 @@ struct loop_config {
   bool peek = true;                    ///< reads of gpu_tls, if they are few, may look whether earlier loops have
                                        ///< stored to their element. If none has, and all that a loop stores to had
                                        ///< been stored to before, it needs no check
-  std::uint32_t repairs = 16;          ///< times that a window's violating iterations run again in it; 0: never
+  std::uint32_t repairs = 16;  ///< times that a window's violating iterations run again in it, 2^19 - 1 at most; 0:
+                               ///< never
   std::optional<bool> repair_whole = {};  ///< a window is repaired as a whole before it gives up positions, however
                                           ///< many are in violation: that costs runs of bodies, and saves windows.
                                           ///< Unless set: on GPUs

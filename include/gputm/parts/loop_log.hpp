@@ -65,16 +65,26 @@ struct loop_log_space {
 
 /// What became of a position in a window. Positions that a first pass has run without any incident need not have one.
 struct position_status {
-  std::uint32_t tag = 0;      ///< the window's
-  std::uint32_t version = 0;  ///< the repair that executed the position last; 0: the window's first pass did
+  std::uint32_t tag = 0;      ///< the window's, at most writer_table::tags
+  std::uint32_t version = 0;  ///< the repair that executed the position last, at most `versions`; 0: the window's first
+                              ///< pass did
   bool dirty = false;         ///< it must be executed again
   bool last = false;          ///< its body has ended the loop
+  bool has_value = false;     ///< of a repair: it writes one element alone, of 4 bytes at most, the same as in its run
+                              ///< before, and `value` has it: who needs it need not read its log
+  std::uint32_t value = 0;
 
+  static constexpr unsigned tag_bits = 10, version_bits = 19;
+  static constexpr std::uint32_t versions = (1u << version_bits) - 1;
+  static_assert(writer_table::tags < 1u << tag_bits && 3 + tag_bits + version_bits <= 32);
   GPUTM_INLINE constexpr std::uint64_t word() const {
-    return static_cast<std::uint64_t>(version) << 32 | tag << 2 | (dirty ? 1u : 0u) | (last ? 2u : 0u);
+    return static_cast<std::uint64_t>(value) << 32 | version << (3 + tag_bits) | tag << 3 | (has_value ? 4u : 0u) |
+           (last ? 2u : 0u) | (dirty ? 1u : 0u);
   }
   static GPUTM_INLINE constexpr position_status of(std::uint64_t w) {
-    return {static_cast<std::uint32_t>(w) >> 2, static_cast<std::uint32_t>(w >> 32), (w & 1) != 0, (w & 2) != 0};
+    const auto low = static_cast<std::uint32_t>(w);
+    return {low >> 3 & ((1u << tag_bits) - 1),  low >> (3 + tag_bits), (w & 1) != 0, (w & 2) != 0, (w & 4) != 0,
+            static_cast<std::uint32_t>(w >> 32)};
   }
 };
 
@@ -222,12 +232,16 @@ class loop_log {
     return position_status::of(simt::atomic(row(1)).load(simt::order::relaxed));
   }
   /// In the window of this tag; the position has been run.
-  GPUTM_INLINE position_status status(std::uint32_t tag) const {
-    const position_status s = last_status();
-    return s.tag == tag ? s : position_status{tag};
+  GPUTM_INLINE position_status status(std::uint32_t tag) const { return of_window(last_status(), tag); }
+  /// The same; what was published for the device before that may be read. Its caller asks for the result: else a
+  /// compiler deletes the load (simt::await).
+  GPUTM_INLINE position_status acquire_status(std::uint32_t tag) const {
+    // acquire: pairs with the release fence in publish()
+    return of_window(position_status::of(simt::atomic(row(1)).load(simt::order::acquire)), tag);
   }
   /// For threads of this block, or of the device, which may read the log before a barrier comes. The words are of
-  /// device scope, since other blocks look at them too; the fence pairs with the one of acquire().
+  /// device scope, since other blocks look at them too; the fence pairs with the one of acquire(), or with the load of
+  /// acquire_status().
   template <simt::scope S>
   GPUTM_INLINE void publish(const position_status& s) const {
     simt::fence<S>(simt::order::release);
@@ -335,6 +349,9 @@ class loop_log {
   }
 
  private:
+  static GPUTM_INLINE position_status of_window(const position_status& s, std::uint32_t tag) {
+    return s.tag == tag ? s : position_status{tag};
+  }
   /// Apart, since a GPU would ask for the key at any rate, and wait for it.
   static GPUTM_NOINLINE void drop_only_write(loop_log log) { log.drop_write(0, log.write_key(0)); }
 };

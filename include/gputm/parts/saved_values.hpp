@@ -58,16 +58,16 @@ class saved_values {
     const auto word = words_of(slot);
     write_element_back(array, key, simt::plain_load(word(0)), word);
   }
-  /// What has been set in the pass of a tag, as bits of slots or of pieces of them: kept as the version of that tag's
+  /// What has been set in the pass of a tag, as bits of slots or of pieces of them: kept as the value of that tag's
   /// status.
   GPUTM_INLINE void set_bits(std::uint32_t tag, std::uint32_t bits) const {
     // relaxed: the end of the kernel orders it
-    simt::atomic(*status_).store(position_status{tag, bits}.word(), simt::order::relaxed);
+    simt::atomic(*status_).store(position_status{.tag = tag, .value = bits}.word(), simt::order::relaxed);
   }
   /// Those, or `otherwise`, if nobody has said so in that pass.
   GPUTM_INLINE std::uint32_t bits(std::uint32_t tag, std::uint32_t otherwise) const {
     const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
-    return s.tag == tag ? s.version : otherwise;
+    return s.tag == tag ? s.value : otherwise;
   }
   /// The position has not run in the pass of this tag, so it has set none.
   GPUTM_INLINE void leave_out(std::uint32_t tag) const {

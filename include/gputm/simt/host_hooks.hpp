@@ -139,9 +139,18 @@ T apply(rmw_kind k, T old, T value) {
   }
 }
 
+#if defined(GPUTM_TSAN)
+/// ThreadSanitizer knows no fences. This stands for all of them in its eyes: whoever releases by one comes before
+/// whoever acquires later. That is more order than fences make; the weak-memory model of explore mode has theirs.
+inline char all_fences = 0;
+#endif
 template <class T>
 GPUTM_HOST_LEAF T load_now(const T* p, order o) {
-  return std::atomic_ref<T>(*const_cast<T*>(p)).load(to_std(o));
+  const T seen = std::atomic_ref<T>(*const_cast<T*>(p)).load(to_std(o));
+#if defined(GPUTM_TSAN)
+  if (o != order::relaxed) __tsan_acquire(&all_fences);
+#endif
+  return seen;
 }
 template <class T>
 GPUTM_HOST_LEAF void store_now(T* p, T value, order o) {
@@ -168,11 +177,6 @@ GPUTM_HOST_LEAF T fetch_now(rmw_kind k, T* p, T value, order o) {
     }
   }
 }
-#if defined(GPUTM_TSAN)
-/// ThreadSanitizer knows no fences. This stands for all of them in its eyes: whoever releases comes before whoever
-/// acquires later. That is more order than fences make; the weak-memory model of explore mode has theirs.
-inline char all_fences = 0;
-#endif
 GPUTM_HOST_LEAF void fence_now([[maybe_unused]] order o) {
 #if defined(GPUTM_TSAN)
   if (o != order::acquire) __tsan_release(&all_fences);

@@ -24,11 +24,13 @@ template <class Options, pass Kind>
 class deferred_access {
   static constexpr bool calm = Kind == pass::calm, repair = is_repair<Kind>, dense = Kind == pass::dense;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
+  static constexpr bool tells = Kind == pass::repair;  // the value of an only write; others would have no register
   static constexpr std::uint64_t no_key = parts::loop_log::absent;
   static constexpr std::uint32_t no_entry = parts::loop_log::none;
 
   parts::write_buffer writes_;
   using those_of_repair = repair_view<Options::forwarding>;
+  using progress = typename those_of_repair::progress;
   const parts::window_view& view_;
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
@@ -47,6 +49,7 @@ class deferred_access {
   std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
   static constexpr std::uint32_t early = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
   static constexpr std::uint32_t has_changed = 32;
+  std::uint32_t stored_ = 0;  // of a repair: the latest value, if it has room here
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
@@ -166,6 +169,7 @@ class deferred_access {
       const std::uint32_t own = own_write(key);
       if (own != writes_.none) {
         writes_.replace(own, value);
+        keep(value);
         return true;
       }
     }
@@ -180,6 +184,7 @@ class deferred_access {
     }
     if constexpr (repair) known_key_ = known_key(writes_.size() + 1);
     writes_.add(key, value);
+    keep(value);
     found_.stored |= range;
     return true;
   }
@@ -202,6 +207,11 @@ class deferred_access {
   }
   /// Of a repair: whether the elements that it writes are not those of the run before it.
   GPUTM_INLINE bool differs(bool committed) const { return has(has_changed) || writes_left(committed) != known_; }
+  /// Of a repair: the value that its status can tell, if there is one.
+  GPUTM_INLINE void tell_value(bool committed, parts::position_status& s) const {
+    s.has_value = committed && writes_.size() == 1 && !differs(committed);
+    s.value = stored_;
+  }
   GPUTM_INLINE std::uint32_t forwarded() const { return forwarded_; }
   GPUTM_INLINE bool crowded() const { return has(is_crowded); }
   /// Of a repair: whether it has failed for want of a value; the position that had yet to run then, and would have had
@@ -224,6 +234,10 @@ class deferred_access {
     return true;
   }
   GPUTM_INLINE bool has(std::uint32_t trouble) const { return (trouble_ & trouble) != 0; }
+  template <class T>
+  GPUTM_INLINE void keep([[maybe_unused]] const T& value) {
+    if constexpr (tells && sizeof(T) <= sizeof stored_) memcpy(&stored_, &value, sizeof value);
+  }
   GPUTM_INLINE bool full(std::uint32_t which) {
     trouble_ |= which;
     return false;
@@ -256,7 +270,21 @@ class deferred_access {
   template <class T>
   GPUTM_INLINE bool fetch(std::uint64_t key, std::uint32_t source, T& out, bool is_noted) {
     if (source >= parts::writer_table::none) return false;  // unknown
-    if (!(is_noted && all_there_) && !(repair ? await(source) : readable(source))) return false;
+    if constexpr (!repair) {
+      if (!readable(source)) return false;
+    } else if (!(is_noted && all_there_)) {
+      parts::position_status its;
+      const progress so_far = await(source, its);
+      if (!those_of_repair::has_run(so_far)) return false;
+      if constexpr (tells && sizeof(T) <= sizeof its.value) {
+        if (its.has_value && view_.marks_hold()) {  // so what it writes alone is what it has marked alone
+          memcpy(static_cast<void*>(&out), &its.value, sizeof out);
+          ++forwarded_;
+          return true;
+        }
+      }
+      if (so_far == progress::done && !those_of_repair::has_run(others().acquire(source))) return false;
+    }
     const parts::loop_log log = view_.log(source);
     if constexpr (dense) {
       const std::uint32_t likely = is_noted ? parts::loop_log::entry_of_source(note_) : log.none;
@@ -289,18 +317,19 @@ class deferred_access {
     }
     return false;
   }
-  /// The same in a repair, after some more looks. Who waits has a higher position, and threads run theirs in order, so
-  /// that nobody waits for one that waits for him.
-  GPUTM_INLINE bool await(std::uint32_t q) {
-    using progress = typename those_of_repair::progress;
-    progress its = others().of(q);
+  /// What has become of position `q` in a repair, as its status has it, after some more looks if it has yet to run. Who
+  /// waits has a higher position, and threads run theirs in order, so that nobody waits for one that waits for him.
+  GPUTM_INLINE progress await(std::uint32_t q, parts::position_status& status) {
+    status = view_.log(q).status(tag_);
+    progress its = others().of_status(status);
     GPUTM_NO_UNROLL
     for (std::uint32_t more = looks_; its == progress::pending && more != 0; --more) {
       simt::backoff(20);
-      its = others().of(q);
+      status = view_.log(q).status(tag_);
+      its = others().of_status(status);
     }
     if (its == progress::pending) awaited_ = q;
-    return its == progress::right || its == progress::done;
+    return its;
   }
 };
 

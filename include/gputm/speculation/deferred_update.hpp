@@ -119,7 +119,9 @@ class deferred_update : window_check<Options, Body> {
     }
     if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
     if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
-    finish<Kind>(p, {w_.tag, w_.repair, how == attempt_end::failed, it.last()});
+    parts::position_status s{w_.tag, w_.repair, how == attempt_end::failed, it.last()};
+    if constexpr (Kind == pass::repair) a.tell_value(committed, s);
+    finish<Kind>(p, s);
     if (usual && !a.strayed()) return true;
     if constexpr (calm)  // which it is not if the iteration has just changed nothing
       those->trouble = those->trouble || how != attempt_end::cancel || a.writes() != 0 || it.last();
@@ -204,10 +206,11 @@ class deferred_update : window_check<Options, Body> {
       leave(f.failed != before, its, those);
     }
   }
-  /// The same where many of them need each other's values. One that needs the value of another one that has yet to run
-  /// stays with its lane meanwhile, and the others go on: if it waited where it needs it, a compiler would have those
-  /// lanes wait as well that are to go on together with it. Nobody waits for one that waits for him: the lowest one
-  /// that has yet to run is with a lane, since each warp begins with its lowest, and needs nothing.
+  /// The same where many of them need each other's values. One that needs the value of another one
+  /// that has yet to run stays with its lane meanwhile, and the others go on: if it waited where it needs it, a
+  /// compiler would have those lanes wait as well that are to go on together with it. Nobody waits for one that waits
+  /// for him: the lowest one that has yet to run is with a lane, since each warp begins with its lowest, and needs
+  /// nothing.
   GPUTM_INLINE void execute_dense(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                                   positions* those) {
     if (!w_.has_notes()) find_sources(view_, those->due, first_turn(), w_.size, w_.tag, w_.repair);

@@ -35,11 +35,11 @@ class repair_view {
     if (its == progress::done) view_.log(q).template acquire<simt::scope::device>();
     return its;
   }
+  /// The same of one that was done, as its status has told: a load takes less time than a fence.
+  GPUTM_INLINE progress acquire(std::uint32_t q) const { return of_status(view_.log(q).acquire_status(tag_)); }
   /// Whether position `q` is right, or done.
-  GPUTM_INLINE bool has_run(std::uint32_t q) const {
-    const progress its = of(q);
-    return its == progress::right || its == progress::done;
-  }
+  GPUTM_INLINE bool has_run(std::uint32_t q) const { return has_run(of(q)); }
+  static GPUTM_INLINE bool has_run(progress its) { return its == progress::right || its == progress::done; }
   /// What an iteration waits for.
   struct waiting {
     std::uint32_t reads = 0;        ///< of it, that tell whose value they are to take
