@@ -14,6 +14,7 @@ GPUTM_LOOP_PROPERTY(gpu_tls, what_a_pass_saves_is_its_own, 2000)
 
 // And of the one whose repairs wait.
 GPUTM_LOOP_PROPERTY(gpu_tls, long_iterations_are_waited_for, 300)
+GPUTM_LOOP_PROPERTY(gpu_tls, very_long_iterations_equal_the_sequential_loop, 1000)
 GPUTM_LOOP_PROPERTY(gpu_tls, nobody_takes_what_has_failed, 3000)
 
 // And of the one whose windows follow how far dependences reach.

@@ -404,6 +404,7 @@ class loop_plan {
       if (r.w.lists_now()) r.w.lists |= loop_window::before;
     }
     if (r.lengthy != 0) r.w.lists |= loop_window::patient;
+    if (r.lengthy > 1) r.w.lists |= loop_window::spread;
     // nobody has been found to be in violation since the repair before, nor writes elsewhere than it did then
     const bool as_before = sure && r.w.is_dense() && r.w.marks_hold();
     r.w.lists = as_before ? r.w.lists | loop_window::noted : r.w.lists & ~loop_window::noted;

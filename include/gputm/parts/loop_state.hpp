@@ -65,7 +65,7 @@ struct loop_window {
   std::uint32_t wary = 0;         ///< windows for which violations are likely
   std::uint32_t lists = 0;     ///< of those who write to elements with several writers: 0 if there are none yet, else
                                ///< how often they have been made; beside it `listing`, `before`, `doubtful`,
-                               ///< `patient`, `dense`, `noted`
+                               ///< `patient`, `spread`, `dense`, `noted`
   std::uint32_t over = 0;      ///< there is none
   std::uint32_t closing = 0;   ///< no window follows its commits, once they are known
   std::uint32_t plain = 0;     ///< all positions have run in a first pass without incident, whatever statuses say
@@ -85,12 +85,12 @@ struct loop_window {
   GPUTM_INLINE bool is_given_up() const { return cut == all_cut; }
 
   static constexpr std::uint32_t listing = 1u << 31, before = 1u << 30, doubtful = 1u << 29, patient = 1u << 28;
-  static constexpr std::uint32_t dense = 1u << 27, noted = 1u << 26;
+  static constexpr std::uint32_t dense = 1u << 27, noted = 1u << 26, spread = 1u << 25;
   /// Whether the pass makes lists, and does nothing else; whether it does so before the repair that has been decided
   /// on, or else before a check; and which ones there are then.
   GPUTM_INLINE bool lists_now() const { return (lists & listing) != 0; }
   GPUTM_INLINE bool lists_before() const { return (lists & before) != 0; }
-  GPUTM_INLINE std::uint32_t which_lists() const { return lists & (noted - 1); }
+  GPUTM_INLINE std::uint32_t which_lists() const { return lists & (spread - 1); }
   /// Whether some of it has run again, or is about to.
   GPUTM_INLINE bool was_repaired() const { return which_lists() != 0; }
   /// Whether all iterations run in it.
@@ -102,6 +102,8 @@ struct loop_window {
   GPUTM_INLINE bool is_dense() const { return (lists & (dense | patient)) == dense; }
   /// Whether those that run again in a dense window know from the repair before whose values they are to take.
   GPUTM_INLINE bool has_notes() const { return (lists & noted) != 0; }
+  /// Whether some of those that run again in it are so long that they are dealt out to all warps.
+  GPUTM_INLINE bool is_spread() const { return (lists & spread) != 0; }
   /// Looks of one that runs again whether another one has: more in a window with long iterations that do. Who gives up
   /// would run once more, in another repair, and that takes as long as the longest of them.
   GPUTM_INLINE std::uint32_t patience(std::uint32_t looks) const {
@@ -202,7 +204,7 @@ struct loop_state {
   std::uint64_t dirty;         ///< a dirty_count; behind a repair it has none below
   std::uint64_t troubled;      ///< the one of the first check that has found any
   lowest_position too_long;    ///< whose log was full: it commits as a window's first only
-  std::uint32_t lengthy;       ///< some of those in violation have read many elements
+  std::uint32_t lengthy;       ///< 1: some of those in violation have read many elements; 2: very many
   std::uint32_t dirty_before;  ///< as of the check before
   std::uint32_t ran;           ///< in this window: runs of bodies
   std::uint32_t failed;        ///< the first iteration of the window has reported an error

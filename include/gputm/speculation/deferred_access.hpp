@@ -34,7 +34,7 @@ class deferred_access {
   const parts::window_view& view_;
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
-  const std::uint32_t position_, logged_, offset_, repair_, looks_, tag_;
+  const std::uint32_t position_, logged_, offset_, repair_, looks_, most_ns_, tag_;
   const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads; its
                                    // log is for in_place_learning alone, and need not be complete
   const bool overlaps_, peeks_;
@@ -64,6 +64,7 @@ class deferred_access {
         offset_(w.range_offset()),
         repair_(repair ? w.repair : 0),
         looks_(Kind == pass::repair ? w.patience(patience) : 0),
+        most_ns_(Kind == pass::repair && w.is_spread() ? 1000 : 0),  // lanes of one warp go one after another
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
@@ -322,9 +323,11 @@ class deferred_access {
   GPUTM_INLINE progress await(std::uint32_t q, parts::position_status& status) {
     status = view_.log(q).status(tag_);
     progress its = others().of_status(status);
+    std::uint32_t ns = 20;
     GPUTM_NO_UNROLL
     for (std::uint32_t more = looks_; its == progress::pending && more != 0; --more) {
-      simt::backoff(20);
+      simt::backoff(ns);
+      ns += ns < most_ns_ ? 64 : 0;
       status = view_.log(q).status(tag_);
       its = others().of_status(status);
     }

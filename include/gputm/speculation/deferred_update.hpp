@@ -172,6 +172,9 @@ class deferred_update : window_check<Options, Body> {
   GPUTM_INLINE bool share_repairs() const {
     return may_share_repairs() && (is_dense() || w_.size > simt::grid_threads());
   }
+  /// Whether positions that are due are dealt out to all warps, one by one. Long iterations often are near to each
+  /// other; those of one warp would go one after another, since each has its own way, and wait for each other besides.
+  GPUTM_INLINE bool spread_repairs() const { return w_.is_spread() && simt::block_size() % simt::warp_width() == 0; }
   /// Whether it is known beforehand whose values those take that are due.
   GPUTM_INLINE bool is_dense() const { return Options::forwarding && w_.is_dense() && may_share_repairs(); }
   /// Whose values the positions of this thread are to take that are due, before any of its warp runs. Apart: what
@@ -206,7 +209,17 @@ class deferred_update : window_check<Options, Body> {
       leave(f.failed != before, its, those);
     }
   }
-  /// The same where many of them need each other's values. One that needs the value of another one
+  /// Those that are due, as their statuses tell, of positions as many apart as the grid has warps.
+  GPUTM_INLINE void execute_spread(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
+                                   positions* those) {
+    const std::uint32_t threads = simt::grid_threads(), warps = threads / simt::warp_width();
+    GPUTM_NO_UNROLL
+    for (std::uint32_t p = simt::lane() * warps + simt::grid_thread_rank() / simt::warp_width(); p < w_.size;
+         p += threads)
+      if (p >= w_.from && is_dirty(p)) execute<pass::repair>(p, marker, f, trouble, those);
+    those->left = those->due;  // who runs them has no part in this thread's sets; the check looks at all of these
+  }
+  /// The same as execute_shared() where many of them need each other's values. One that needs the value of another one
   /// that has yet to run stays with its lane meanwhile, and the others go on: if it waited where it needs it, a
   /// compiler would have those lanes wait as well that are to go on together with it. Nobody waits for one that waits
   /// for him: the lowest one that has yet to run is with a lane, since each warp begins with its lowest, and needs
@@ -276,7 +289,9 @@ class deferred_update : window_check<Options, Body> {
     if constexpr (Kind == pass::dense) {
       execute_dense(marker, f, trouble, those);
     } else if constexpr (repair) {
-      if (share_repairs()) {
+      if (spread_repairs()) {
+        execute_spread(marker, f, trouble, those);
+      } else if (share_repairs()) {
         execute_shared(marker, f, trouble, those);
       } else {  // each lane goes straight to its next position
         GPUTM_NO_UNROLL
@@ -334,8 +349,10 @@ class deferred_update : window_check<Options, Body> {
   GPUTM_INLINE void repair(positions& those, pass_result& f) {
     those.due = those.left;
     those.left = {};
-    const bool due = any_is_due(those.due);
-    if (!(share_repairs() ? simt::any(simt::full_mask, due) : due)) return;
+    if (!spread_repairs()) {
+      const bool due = any_is_due(those.due);
+      if (!(share_repairs() ? simt::any(simt::full_mask, due) : due)) return;
+    }
     if (is_dense()) {
       if constexpr (Options::forwarding) f = execute_apart<pass::dense>(env_, body_, &those);
     } else {

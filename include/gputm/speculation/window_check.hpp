@@ -196,6 +196,8 @@ class window_check : protected window_thread<Body> {
   }
   /// An iteration that reads so much takes longer than another one's value takes from its log to who waits for it.
   static constexpr std::uint32_t many_reads = 32;
+  /// One that reads so much had better have a warp that nobody else keeps busy. Less on a host, for tests.
+  static constexpr std::uint32_t very_many_reads = GPUTM_ON_DEVICE ? 256 : 48;
   /// What a thread's part of a check has come to. The lanes of a warp tell it together: words that all threads change
   /// are slow.
   struct tally {
@@ -220,11 +222,12 @@ class window_check : protected window_thread<Body> {
     const std::uint32_t fresh = simt::reduce_add(simt::full_mask, mine.fresh);
     const std::uint32_t lowest = simt::reduce_unordered(simt::full_mask, mine.lowest,
                                                         [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
-    const bool lengthy = simt::any(simt::full_mask, mine.reads >= many_reads);
+    const bool many = simt::any(simt::full_mask, mine.reads >= many_reads);
+    const bool very_many = simt::any(simt::full_mask, mine.reads >= very_many_reads);
     if (simt::lane() != 0) return;
     parts::loop_state& s = *env_.state;
     // relaxed: read behind the phase
-    if (lengthy) simt::atomic(s.lengthy).store(1, order::relaxed);
+    if (many) simt::atomic(s.lengthy).fetch_max(very_many ? 2 : 1, order::relaxed);
     simt::atomic(s.dirty).fetch_add(parts::dirty_count{dirty, below}.word(), order::relaxed);
     simt::atomic(s.counters.violations[static_cast<unsigned>(violation::raw)]).fetch_add(fresh, order::relaxed);
     s.violated.name(lowest);
