@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <ios>
 
 #include "commands.hpp"
+#include "loop_exploration.hpp"
 #include "table.hpp"
 #include "text.hpp"
 
@@ -13,8 +16,15 @@ namespace {
 
 using std::chrono::steady_clock;
 
+/// A workload and who runs it.
+struct explored_pair {
+  std::string workload;
+  const algorithm_entry* by;
+  std::function<finding(const host::config&, std::uint64_t index)> explore;  ///< null if it cannot be explored
+};
+
 struct failure {
-  const exploration_entry* entry;
+  const explored_pair* of;
   std::uint64_t index;
   std::string what, schedule;
 };
@@ -30,7 +40,7 @@ host::config schedule_of(const check_request& r, std::uint64_t index) {
 
 std::string replay(const check_request& r, const failure& f) {
   return fmt::format("gputm check --algorithm {} --workload {} --seed {} --weak {} --schedules 1 --first {}",
-                     f.entry->algorithm, f.entry->workload, r.seed, r.weak ? "on" : "off", f.index);
+                     f.of->by->name, f.of->workload, r.seed, r.weak ? "on" : "off", f.index);
 }
 
 /// The workloads that are explored, in the order of registration.
@@ -38,7 +48,12 @@ std::vector<std::string> explored_workloads() {
   std::vector<std::string> names;
   for (const exploration_entry& e : explorations())
     if (std::find(names.begin(), names.end(), e.workload) == names.end()) names.emplace_back(e.workload);
+  names.insert(names.end(), explored_loops().begin(), explored_loops().end());
   return names;
+}
+bool is_loop(const std::string& workload) {
+  const auto& loops = explored_loops();
+  return std::find(loops.begin(), loops.end(), workload) != loops.end();
 }
 std::vector<std::string> chosen_workloads(const std::string& text) {
   const std::vector<std::string> all = explored_workloads();
@@ -80,30 +95,29 @@ class exploring {
     if (!dump_) throw usage_error("--dump '" + r.dump + "' cannot be written");
   }
 
-  void pair(const algorithm_entry& a, const std::string& workload) {
-    const exploration_entry* e = find_exploration(a.name, workload);
-    if (!e) {
-      reason_ = fmt::format("{} under {} cannot be explored", workload, a.name);
-      table_.row({workload, std::string(a.name), "n/a", "", "", ""});
+  void run(const explored_pair& p) {
+    if (!p.explore) {
+      reason_ = fmt::format("{} under {} cannot be explored", p.workload, p.by->name);
+      table_.row({p.workload, std::string(p.by->name), "n/a", "", "", ""});
       progress_.step("");
       return;
     }
     ++ran_;
-    explore(*e);
+    explore(p);
   }
 
   int finish() {
     progress_.clear();
     if (ran_ == 0) throw usage_error(reason_);
     for (const failure& f : failures_)
-      fmt::print("\n{} under {}: {}\n  schedule {} of seed {}: {}\n  replay: {}\n", f.entry->workload,
-                 f.entry->algorithm, f.what, f.index, r_.seed, f.schedule, replay(r_, f));
+      fmt::print("\n{} under {}: {}\n  schedule {} of seed {}: {}\n  replay: {}\n", f.of->workload, f.of->by->name,
+                 f.what, f.index, r_.seed, f.schedule, replay(r_, f));
     return failures_.empty() ? all_held : broken;
   }
 
  private:
-  void explore(const exploration_entry& e) {
-    progress_.step(fmt::format("{}: {}", e.workload, e.algorithm));
+  void explore(const explored_pair& e) {
+    progress_.step(fmt::format("{}: {}", e.workload, e.by->name));
     const auto start = steady_clock::now();
     auto shown = start;
     std::uint64_t tried = 0, stale = 0;
@@ -116,16 +130,16 @@ class exploring {
       if (failed) keep(e, schedule, f, r_.first + tried);
       if (const auto now = steady_clock::now(); now - shown > std::chrono::milliseconds(200)) {
         shown = now;
-        progress_.note(fmt::format("{}: {}, schedule {}", e.workload, e.algorithm, tried + 1));
+        progress_.note(fmt::format("{}: {}, schedule {}", e.workload, e.by->name, tried + 1));
       }
     }
     progress_.clear();
     const double seconds = std::chrono::duration<double>(steady_clock::now() - start).count();
-    table_.row({std::string(e.workload), std::string(e.algorithm), std::to_string(tried), failed ? "1" : "0",
-                std::to_string(stale), fmt::format("{:.1f}", seconds)});
+    table_.row({e.workload, std::string(e.by->name), std::to_string(tried), failed ? "1" : "0", std::to_string(stale),
+                fmt::format("{:.1f}", seconds)});
   }
   /// The first failing history is dumped.
-  void keep(const exploration_entry& e, const host::config& schedule, const finding& f, std::uint64_t index) {
+  void keep(const explored_pair& e, const host::config& schedule, const finding& f, std::uint64_t index) {
     failures_.push_back(
         {&e, index, f.what, fmt::format("{}, {} lanes in a warp", host::name(schedule.schedule), schedule.warp_width)});
     if (!dump_.is_open() || f.record.transactions.empty()) return;
@@ -138,17 +152,45 @@ class exploring {
   }
 };
 
+/// The algorithms and loop engines that `text` names; a name may be one of each. All of a kind that isolate: what
+/// nothing isolates fails, and is to.
+std::vector<const algorithm_entry*> chosen_of_both(const std::string& text) {
+  std::vector<const algorithm_entry*> chosen;
+  for (const std::string& name : split(text, ',')) {
+    const std::size_t before = chosen.size();
+    for (const auto* kind : {&algorithms(), &engines()})
+      for (const algorithm_entry& a : *kind)
+        if (name == a.name || (name == "all" && a.traits.isolated)) chosen.push_back(&a);
+    if (chosen.size() == before) chosen_algorithms(name);  // says that there is none
+  }
+  return chosen;
+}
+
+std::vector<explored_pair> pairs_of(const std::vector<std::string>& workloads,
+                                    const std::vector<const algorithm_entry*>& chosen) {
+  std::vector<explored_pair> pairs;
+  for (const std::string& w : workloads)
+    for (const algorithm_entry* a : chosen) {
+      if (is_loop(w) != (a->speculate != nullptr)) continue;
+      explored_pair p{w, a, nullptr};
+      if (is_loop(w))
+        p.explore = [a, w](const host::config& c, std::uint64_t index) { return explore_loop(*a, w, c, index); };
+      else if (const exploration_entry* e = find_exploration(a->name, w))
+        p.explore = e->explore;
+      pairs.push_back(std::move(p));
+    }
+  return pairs;
+}
+
 }  // namespace
 
 int check(const check_request& r) {
-  const std::vector<std::string> workloads = chosen_workloads(r.workload);
-  std::vector<const algorithm_entry*> chosen;
-  for (const std::string& name : split(r.algorithm, ','))
-    for (const algorithm_entry* a : chosen_algorithms(name))
-      if (name != "all" || a->traits.isolated) chosen.push_back(a);  // what nothing isolates fails, and is to
-  exploring all(r, chosen.size() * workloads.size());
-  for (const std::string& w : workloads)
-    for (const algorithm_entry* a : chosen) all.pair(*a, w);
+  const std::vector<explored_pair> pairs = pairs_of(chosen_workloads(r.workload), chosen_of_both(r.algorithm));
+  if (pairs.empty())
+    throw usage_error(fmt::format("{} under {} cannot be explored: loop engines run {}, algorithms the other workloads",
+                                  r.workload, r.algorithm, join(explored_loops(), ", ")));
+  exploring all(r, pairs.size());
+  for (const explored_pair& p : pairs) all.run(p);
   return all.finish();
 }
 

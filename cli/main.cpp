@@ -62,7 +62,8 @@ struct check_numbers {
 
 void add_check(CLI::App& program, check_request& r, check_numbers& n) {
   CLI::App& app = *program.add_subcommand("check", "Explores schedules on the host device");
-  app.add_option("--algorithm", r.algorithm, "names separated by commas, or all but unsafe")->type_name("A[,B...]");
+  app.add_option("--algorithm", r.algorithm, "names separated by commas, or all but unsafe and doall")
+      ->type_name("A[,B...]");
   app.add_option("--workload", r.workload, "names separated by commas, or all")->type_name("W[,V...]");
   app.add_option("--schedules", n.schedules, "how many, of each algorithm and workload [1000]")->type_name("N");
   app.add_option("--seed", n.seed, "of the schedules [1]")->type_name("S");

@@ -17,6 +17,29 @@ class Check(program.Case):
                 if a["traits"].get("isolated"):
                     self.assertIn(a["name"], out)
 
+    def test_finds_nothing_in_loops(self):
+        for weak in ["on", "off"]:
+            for loop in ["loop", "shuffle", "colouring"]:
+                out = self.succeeds("check", "--workload", loop, "--schedules", "300", "--weak", weak)
+                rows = [line.split() for line in out.strip().split("\n")[1:]]
+                self.assertEqual({row[0] for row in rows}, {loop})
+                self.assertLessEqual({"gpu_tls", "direct_update", "in_order_commit", "sequential"}, {row[1] for row in rows})
+                self.assertNotIn("doall", out)
+                self.assertNotIn("pr_stm", out)
+
+    def test_a_name_of_both_kinds_runs_both(self):
+        out = self.succeeds("check", "--algorithm", "sequential", "--schedules", "10")
+        for workload in ["bank", "memcached", "loop", "shuffle", "colouring"]:
+            self.assertIn(workload, out)
+
+    def test_finds_what_doall_breaks_and_replays_it(self):
+        for workload in ["loop", "shuffle", "colouring"]:
+            for weak in ["on", "off"]:
+                out = self.fails("--algorithm", "doall", "--workload", workload, "--weak", weak, "--seed", "5")
+                replay = re.search(r"replay: (gputm .*)", out).group(1)
+                again = self.fails(*shlex.split(replay)[2:])
+                self.assertEqual(self.what(out), self.what(again))
+
     def fails(self, *arguments):
         status, out, err = program.run("check", *arguments)
         self.assertEqual(status, 1, f"{arguments}: {out}{err}")

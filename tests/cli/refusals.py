@@ -147,7 +147,9 @@ class Requests(program.Case):
         self.refuses("check", "--schedules", "nan", says="--schedules")
         self.refuses("check", "--seed", "-1", says="--seed")
         self.refuses("check", "--weak", "maybe", says="--weak on off")
-        self.refuses("check", "--workload", "frobnicate", says="frobnicate bank")
+        self.refuses("check", "--workload", "frobnicate", says="frobnicate bank loop")
+        self.refuses("check", "--workload", "bank", "--algorithm", "gpu_tls", says="bank gpu_tls loop shuffle colouring")
+        self.refuses("check", "--workload", "loop", "--algorithm", "pr_stm", says="loop pr_stm")
         self.refuses("report", "/nonexistent.json", "-o", "/tmp", says="/nonexistent.json")
         self.refuses("report", __file__, "-o", "/tmp", says="refusals.py")
 
