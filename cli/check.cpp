@@ -97,7 +97,11 @@ class exploring {
 
   void run(const explored_pair& p) {
     if (!p.explore) {
-      reason_ = fmt::format("{} under {} cannot be explored", p.workload, p.by->name);
+      reason_ =
+          fmt::format("{} under {} cannot be explored{}", p.workload, p.by->name,
+                      is_loop(p.workload) == (p.by->speculate != nullptr)
+                          ? ""
+                          : ": loop engines run " + join(explored_loops(), ", ") + ", algorithms the other workloads");
       table_.row({p.workload, std::string(p.by->name), "n/a", "", "", ""});
       progress_.step("");
       return;
@@ -152,30 +156,46 @@ class exploring {
   }
 };
 
-/// The algorithms and loop engines that `text` names; a name may be one of each. All of a kind that isolate: what
-/// nothing isolates fails, and is to.
+/// Who explores: each named one, or all of both kinds that isolate, since what nothing isolates fails, and is to. A
+/// name may be one of each.
 std::vector<const algorithm_entry*> chosen_of_both(const std::string& text) {
   std::vector<const algorithm_entry*> chosen;
+  std::vector<std::string> names;
+  for (const auto* kind : {&algorithms(), &engines()})
+    for (const algorithm_entry& a : *kind) names.emplace_back(a.name);
   for (const std::string& name : split(text, ',')) {
     const std::size_t before = chosen.size();
     for (const auto* kind : {&algorithms(), &engines()})
       for (const algorithm_entry& a : *kind)
         if (name == a.name || (name == "all" && a.traits.isolated)) chosen.push_back(&a);
-    if (chosen.size() == before) chosen_algorithms(name);  // says that there is none
+    if (chosen.size() == before)
+      throw usage_error(
+          fmt::format("no algorithm or loop engine is called '{}'; there are {}", name, join(names, ", ")));
   }
   return chosen;
 }
+bool names_all(const std::string& text) {
+  const std::vector<std::string> names = split(text, ',');
+  return std::find(names.begin(), names.end(), "all") != names.end();
+}
 
-std::vector<explored_pair> pairs_of(const std::vector<std::string>& workloads,
-                                    const std::vector<const algorithm_entry*>& chosen) {
+/// Loops run under loop engines, other workloads under algorithms. Other pairs that have been asked for by name cannot
+/// be explored, but a name of both kinds is the one that can.
+std::vector<explored_pair> pairs_of(const check_request& r) {
+  const std::vector<const algorithm_entry*> chosen = chosen_of_both(r.algorithm);
+  const bool named = !names_all(r.algorithm) && !names_all(r.workload);
   std::vector<explored_pair> pairs;
-  for (const std::string& w : workloads)
+  for (const std::string& w : chosen_workloads(r.workload))
     for (const algorithm_entry* a : chosen) {
-      if (is_loop(w) != (a->speculate != nullptr)) continue;
+      const bool fits = is_loop(w) == (a->speculate != nullptr);
+      const bool other_fits = std::any_of(chosen.begin(), chosen.end(), [&](const algorithm_entry* b) {
+        return b->name == a->name && is_loop(w) == (b->speculate != nullptr);
+      });
+      if (!fits && (!named || other_fits)) continue;
       explored_pair p{w, a, nullptr};
-      if (is_loop(w))
+      if (fits && is_loop(w))
         p.explore = [a, w](const host::config& c, std::uint64_t index) { return explore_loop(*a, w, c, index); };
-      else if (const exploration_entry* e = find_exploration(a->name, w))
+      else if (const exploration_entry* e = find_exploration(a->name, w); fits && e)
         p.explore = e->explore;
       pairs.push_back(std::move(p));
     }
@@ -185,10 +205,7 @@ std::vector<explored_pair> pairs_of(const std::vector<std::string>& workloads,
 }  // namespace
 
 int check(const check_request& r) {
-  const std::vector<explored_pair> pairs = pairs_of(chosen_workloads(r.workload), chosen_of_both(r.algorithm));
-  if (pairs.empty())
-    throw usage_error(fmt::format("{} under {} cannot be explored: loop engines run {}, algorithms the other workloads",
-                                  r.workload, r.algorithm, join(explored_loops(), ", ")));
+  const std::vector<explored_pair> pairs = pairs_of(r);
   exploring all(r, pairs.size());
   for (const explored_pair& p : pairs) all.run(p);
   return all.finish();

@@ -66,11 +66,12 @@ finding explore_loop(const algorithm_entry& engine, const std::string& workload,
   o.blocks = grid_of(index).blocks;
   o.threads = grid_of(index).threads;
   o.window = index % 3 == 0 ? 0 : 1 + static_cast<std::uint32_t>(index / 3 % 9);
+  o.earlier_loops = static_cast<std::uint32_t>(index / 4 % 3);
   device d = host_device(schedule);
   workloads::measurement m;
   finding f;
   f.what = failure_of([&] { m = engine.speculate(d, prepared, o); });
-  if (f.what.empty() && !m.ok) f.what = "the result is not " + m.invariant;
+  if (f.what.empty() && !m.ok) f.what = m.invariant;
   f.stale_reads = last_report(d).stale_reads;
   return f;
 }

@@ -70,7 +70,8 @@ void add_check(CLI::App& program, check_request& r, check_numbers& n) {
   app.add_option("--first", n.first, "number of the first schedule, to replay one [0]")->type_name("N");
   app.add_option("--weak", n.weak, "on: loads may return older values where the memory model lets them [on]")
       ->type_name("on|off");
-  app.add_option("--dump", r.dump, "write the failing history to this file")->type_name("FILE");
+  app.add_option("--dump", r.dump, "write the failing history to this file, of a workload that keeps one")
+      ->type_name("FILE");
 }
 
 int run(int argc, char** argv) {

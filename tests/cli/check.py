@@ -32,10 +32,17 @@ class Check(program.Case):
         for workload in ["bank", "memcached", "loop", "shuffle", "colouring"]:
             self.assertIn(workload, out)
 
+    def test_pairs_that_do_not_fit_are_told(self):
+        out = self.succeeds("check", "--algorithm", "pr_stm,gpu_tls", "--workload", "bank,loop", "--schedules", "10")
+        rows = {tuple(line.split()[:3]) for line in out.strip().split("\n")[1:]}
+        self.assertEqual(rows, {("bank", "pr_stm", "10"), ("bank", "gpu_tls", "n/a"),
+                                ("loop", "pr_stm", "n/a"), ("loop", "gpu_tls", "10")})
+
     def test_finds_what_doall_breaks_and_replays_it(self):
         for workload in ["loop", "shuffle", "colouring"]:
             for weak in ["on", "off"]:
                 out = self.fails("--algorithm", "doall", "--workload", workload, "--weak", weak, "--seed", "5")
+                self.assertIn("race" if weak == "on" else "differ", out)
                 replay = re.search(r"replay: (gputm .*)", out).group(1)
                 again = self.fails(*shlex.split(replay)[2:])
                 self.assertEqual(self.what(out), self.what(again))

@@ -21,7 +21,7 @@ class Commands(program.Case):
     def test_unknown_algorithms(self):
         for name in ["frobnicate", "csmv_with_a_typo", "", "pr_stm,", ",", "all,frobnicate", "PR_STM"]:
             self.refuses("bench", "bank", "--algorithm", name, *HOST, says="pr_stm locks")
-        self.refuses("check", "--algorithm", "frobnicate", says="frobnicate pr_stm")
+        self.refuses("check", "--algorithm", "frobnicate", says="frobnicate pr_stm gpu_tls")
 
     def test_unknown_devices(self):
         for name in ["tpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999"]:

@@ -70,8 +70,9 @@ struct position_status {
                               ///< pass did
   bool dirty = false;         ///< it must be executed again
   bool last = false;          ///< its body has ended the loop
-  bool has_value = false;     ///< of a repair: it writes one element alone, of 4 bytes at most, the same as in its run
-                              ///< before, and `value` has it: who needs it need not read its log
+  bool has_value = false;     ///< of a repair that is not dense: it writes one element alone, the same as in its run
+                              ///< before. If that has 4 bytes at most, `value` is it: who needs it need not read the
+                              ///< log, as long as marks hold
   std::uint32_t value = 0;
 
   static constexpr unsigned tag_bits = 10, version_bits = 19;

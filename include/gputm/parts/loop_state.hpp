@@ -102,7 +102,8 @@ struct loop_window {
   GPUTM_INLINE bool is_dense() const { return (lists & (dense | patient)) == dense; }
   /// Whether those that run again in a dense window know from the repair before whose values they are to take.
   GPUTM_INLINE bool has_notes() const { return (lists & noted) != 0; }
-  /// Whether some of those that run again in it are so long that they are dealt out to all warps.
+  /// Whether some of those that run again in it are so long that they are dealt out to all warps, from now on until it
+  /// ends: what threads know of their positions is no longer exact, but statuses are.
   GPUTM_INLINE bool is_spread() const { return (lists & spread) != 0; }
   /// Looks of one that runs again whether another one has: more in a window with long iterations that do. Who gives up
   /// would run once more, in another repair, and that takes as long as the longest of them.

@@ -16,8 +16,8 @@ template <scope S = scope::device, class T, class Done>
 GPUTM_INLINE T await(T& word, Done done, unsigned ns = 32, GPUTM_HERE) {
   while (!done(atomic<S>(word).load(order::relaxed, at))) backoff(ns, at);
   const T seen = atomic<S>(word).load(order::acquire, at);
-  // It is done. But CUDA's assembler (13.0) deletes an acquire load whose result nobody asks for, and then takes what a
-  // plain load before it has got for the one behind it.
+  // Never; it only asks for the result. CUDA's assembler (13.0) deletes an acquire load whose result nobody uses, and
+  // then has the result of a plain load before it stand for one of the same word behind it.
   if (!done(seen)) backoff(ns, at);
   return seen;
 }

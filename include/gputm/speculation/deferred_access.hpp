@@ -49,7 +49,7 @@ class deferred_access {
   std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
   static constexpr std::uint32_t early = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
   static constexpr std::uint32_t has_changed = 32;
-  std::uint32_t stored_ = 0;  // of a repair: the latest value, if it has room here
+  std::uint32_t stored_ = 0;  // the latest value, if it has room here, and somebody is to be told
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
@@ -208,7 +208,7 @@ class deferred_access {
   }
   /// Of a repair: whether the elements that it writes are not those of the run before it.
   GPUTM_INLINE bool differs(bool committed) const { return has(has_changed) || writes_left(committed) != known_; }
-  /// Of a repair: the value that its status can tell, if there is one.
+  /// Of a repair that is not dense: the value that its status can tell, if there is one.
   GPUTM_INLINE void tell_value(bool committed, parts::position_status& s) const {
     s.has_value = committed && writes_.size() == 1 && !differs(committed);
     s.value = stored_;

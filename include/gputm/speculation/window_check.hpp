@@ -22,8 +22,9 @@ class window_check : protected window_thread<Body> {
   /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
   /// registers for it, and do not initialise it; they touch nothing of it but `trouble` and `logs`, and load no more.
   struct positions {
-    parts::position_set due;      ///< run again in this repair
-    parts::position_set left;     ///< in violation as far as is known: run again in the next one
+    parts::position_set due;   ///< run again in this repair; where repairs are spread (loop_window::is_spread), those
+                               ///< of them whose statuses say so
+    parts::position_set left;  ///< in violation as far as is known: run again in the next one, as `due`
     parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
     parts::position_set ended;    ///< have ended the loop: each check has to see them
     bool trouble;                 ///< in this calm pass some have done what a serial section has to see
@@ -278,7 +279,7 @@ class window_check : protected window_thread<Body> {
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
       below = table.is_below(newest, p);
-      // then from the last ones on: in order, elements of this window's own positions mostly are behind the others
+      // then from the last ones on: in ascending order, what this window's positions write mostly is at the end
       i = (i == 0 ? (count + wide - 1) / wide * wide : i) - wide;
       if (below || i == 0) break;
       log.fetch_calm_reads(i, key);
