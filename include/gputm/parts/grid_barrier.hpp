@@ -29,6 +29,12 @@ class grid_barrier {
   // The parts of grid_barrier_words::poll::blocks; a grid has fewer than 2^21 blocks that are resident together.
   static constexpr std::uint64_t one_note = 1, one_trouble = std::uint64_t{1} << 21, one_block = std::uint64_t{1} << 42;
 
+  /// Thread 0, for a block that meets behind it: so nobody need ask for the result (simt::await).
+  template <class T>
+  static GPUTM_INLINE T wait_for(T& word, T least) {
+    return simt::await(word, [least](T now) { return now >= least; });
+  }
+
  public:
   GPUTM_INLINE explicit grid_barrier(grid_barrier_words& words) : words_(&words) {}
 
@@ -45,7 +51,7 @@ class grid_barrier {
         serial();
         simt::atomic(words_->released).store(round_, order::release);  // pairs with the acquire below
       } else {
-        (void)simt::await_at_least(words_->released, round_);  // acquire: pairs with the release above
+        (void)wait_for(words_->released, round_);  // acquire: pairs with the release above
       }
     }
     simt::sync_block();  // and goes on for all of them
@@ -70,14 +76,14 @@ class grid_barrier {
       // acq_rel: the arrivals are a release sequence, and whoever sees the last one pairs with all of them
       std::uint64_t now = simt::atomic(word).fetch_add(mine, order::acq_rel) + mine;
       const bool last = now >= everybody;
-      if (!last) now = simt::await_at_least(word, everybody);  // acquire: pairs with the arrivals
+      if (!last) now = wait_for(word, everybody);  // acquire: pairs with the arrivals
       std::uint32_t& answered = words_->asked[number].answered;
       quiet = now % one_block < one_trouble;
       if (!quiet && last) {
         serial();
         simt::atomic(answered).store(1, order::release);  // pairs with the acquire below
       } else if (!quiet) {
-        (void)simt::await_at_least(answered, 1);  // acquire: pairs with the release above
+        (void)wait_for(answered, std::uint32_t{1});  // acquire: pairs with the release above
       }
     }
     return simt::sync_block_count(!quiet) != 0;  // and goes on for all of them

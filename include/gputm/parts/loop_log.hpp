@@ -75,6 +75,9 @@ struct position_status {
                               ///< log, as long as marks hold
   std::uint32_t value = 0;
 
+  /// For who has no register for what it does not need.
+  GPUTM_INLINE constexpr position_status without_value() const { return {tag, version, dirty, last}; }
+
   static constexpr unsigned tag_bits = 10, version_bits = 19;
   static constexpr std::uint32_t versions = (1u << version_bits) - 1;
   static_assert(writer_table::tags < 1u << tag_bits && 3 + tag_bits + version_bits <= 32);

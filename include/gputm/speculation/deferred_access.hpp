@@ -10,11 +10,11 @@
 namespace gputm::speculation {
 
 /// What a pass over a window is: its first one, which looks for nobody and lists nothing; its first one if violations
-/// are likely, and nobody repairs them; or a repair of those in violation, or one of so many that they need each
-/// other's values. Each has code of its own.
-enum class pass : std::uint8_t { calm, wary, repair, dense };
+/// are likely, and nobody repairs them; or a repair of those in violation, or one of such long ones that they are dealt
+/// out to all warps, or one of so many that they need each other's values. Each has code of its own.
+enum class pass : std::uint8_t { calm, wary, repair, spread, dense };
 template <pass Kind>
-inline constexpr bool is_repair = Kind == pass::repair || Kind == pass::dense;
+inline constexpr bool is_repair = Kind == pass::repair || Kind == pass::spread || Kind == pass::dense;
 
 /// Options::eager_check: look for lower writers at each single load already, in a window that is wary.
 /// Options::forwarding: take the value of one that this block has finished. Both are hints: the check that follows
@@ -24,7 +24,7 @@ template <class Options, pass Kind>
 class deferred_access {
   static constexpr bool calm = Kind == pass::calm, repair = is_repair<Kind>, dense = Kind == pass::dense;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
-  static constexpr bool tells = Kind == pass::repair;  // the value of an only write; others would have no register
+  static constexpr bool tells = repair && !dense;  // the value of an only write; others would have no register
   static constexpr std::uint64_t no_key = parts::loop_log::absent;
   static constexpr std::uint32_t no_entry = parts::loop_log::none;
 
@@ -34,7 +34,7 @@ class deferred_access {
   const parts::window_view& view_;
   const parts::element_ranges& ranges_;
   parts::writer_marker& marker_;
-  const std::uint32_t position_, logged_, offset_, repair_, looks_, most_ns_, tag_;
+  const std::uint32_t position_, logged_, offset_, repair_, looks_, tag_;
   const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads; its
                                    // log is for in_place_learning alone, and need not be complete
   const bool overlaps_, peeks_;
@@ -63,8 +63,7 @@ class deferred_access {
         logged_(w.logged),
         offset_(w.range_offset()),
         repair_(repair ? w.repair : 0),
-        looks_(Kind == pass::repair ? w.patience(patience) : 0),
-        most_ns_(Kind == pass::repair && w.is_spread() ? 1000 : 0),  // lanes of one warp go one after another
+        looks_(repair && !dense ? w.patience(patience) : 0),
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
@@ -323,11 +322,13 @@ class deferred_access {
   GPUTM_INLINE progress await(std::uint32_t q, parts::position_status& status) {
     status = view_.log(q).status(tag_);
     progress its = others().of_status(status);
+    // where iterations are long, and lanes of one warp go one after another, who has waited longer sleeps longer
+    constexpr std::uint32_t most_ns = Kind == pass::spread ? 1000 : 0;
     std::uint32_t ns = 20;
     GPUTM_NO_UNROLL
     for (std::uint32_t more = looks_; its == progress::pending && more != 0; --more) {
       simt::backoff(ns);
-      ns += ns < most_ns_ ? 64 : 0;
+      if (ns < most_ns) ns += 64;
       status = view_.log(q).status(tag_);
       its = others().of_status(status);
     }

@@ -120,7 +120,7 @@ class deferred_update : window_check<Options, Body> {
     if (repair ? unmarked : !committed && a.writes() != 0) this->find(parts::loop_findings::unmarked);
     if (overlaps) return end_of_overlapping(p, how == attempt_end::failed || a.crowded(), it.last());
     parts::position_status s{w_.tag, w_.repair, how == attempt_end::failed, it.last()};
-    if constexpr (Kind == pass::repair) a.tell_value(committed, s);
+    if constexpr (repair && Kind != pass::dense) a.tell_value(committed, s);
     finish<Kind>(p, s);
     if (usual && !a.strayed()) return true;
     if constexpr (calm)  // which it is not if the iteration has just changed nothing
@@ -174,7 +174,9 @@ class deferred_update : window_check<Options, Body> {
   }
   /// Whether positions that are due are dealt out to all warps, one by one. Long iterations often are near to each
   /// other; those of one warp would go one after another, since each has its own way, and wait for each other besides.
-  GPUTM_INLINE bool spread_repairs() const { return w_.is_spread() && simt::block_size() % simt::warp_width() == 0; }
+  GPUTM_INLINE bool spread_repairs() const {
+    return Options::forwarding && w_.is_spread() && simt::block_size() % simt::warp_width() == 0;
+  }
   /// Whether it is known beforehand whose values those take that are due.
   GPUTM_INLINE bool is_dense() const { return Options::forwarding && w_.is_dense() && may_share_repairs(); }
   /// Whose values the positions of this thread are to take that are due, before any of its warp runs. Apart: what
@@ -216,7 +218,7 @@ class deferred_update : window_check<Options, Body> {
     GPUTM_NO_UNROLL
     for (std::uint32_t p = simt::lane() * warps + simt::grid_thread_rank() / simt::warp_width(); p < w_.size;
          p += threads)
-      if (p >= w_.from && is_dirty(p)) execute<pass::repair>(p, marker, f, trouble, those);
+      if (p >= w_.from && is_dirty(p)) execute<pass::spread>(p, marker, f, trouble, those);
     those->left = those->due;  // who runs them has no part in this thread's sets; the check looks at all of these
   }
   /// The same as execute_shared() where many of them need each other's values. One that needs the value of another one
@@ -288,10 +290,10 @@ class deferred_update : window_check<Options, Body> {
     };
     if constexpr (Kind == pass::dense) {
       execute_dense(marker, f, trouble, those);
+    } else if constexpr (Kind == pass::spread) {
+      execute_spread(marker, f, trouble, those);
     } else if constexpr (repair) {
-      if (spread_repairs()) {
-        execute_spread(marker, f, trouble, those);
-      } else if (share_repairs()) {
+      if (share_repairs()) {
         execute_shared(marker, f, trouble, those);
       } else {  // each lane goes straight to its next position
         GPUTM_NO_UNROLL
@@ -349,11 +351,11 @@ class deferred_update : window_check<Options, Body> {
   GPUTM_INLINE void repair(positions& those, pass_result& f) {
     those.due = those.left;
     those.left = {};
-    if (!spread_repairs()) {
-      const bool due = any_is_due(those.due);
-      if (!(share_repairs() ? simt::any(simt::full_mask, due) : due)) return;
-    }
-    if (is_dense()) {
+    const bool due = spread_repairs() || any_is_due(those.due);
+    if (!(share_repairs() ? simt::any(simt::full_mask, due) : due)) return;
+    if (spread_repairs()) {
+      if constexpr (Options::forwarding) f = execute_apart<pass::spread>(env_, body_, &those);
+    } else if (is_dense()) {
       if constexpr (Options::forwarding) f = execute_apart<pass::dense>(env_, body_, &those);
     } else {
       f = execute_apart<pass::repair>(env_, body_, &those);

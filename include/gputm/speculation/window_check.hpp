@@ -132,7 +132,7 @@ class window_check : protected window_thread<Body> {
     r.position = p;
     if (p >= w_.size || (!repairs() && p >= env_.state->violated.get())) return r;  // it may not have run
     const parts::loop_log mine = log(p);
-    r.status = w_.plain ? parts::position_status{w_.tag} : mine.status(w_.tag);
+    r.status = w_.plain ? parts::position_status{w_.tag} : mine.status(w_.tag).without_value();
     r.count = mine.read_count();
     mine.fetch_reads(0, r.entry);
     return r;
