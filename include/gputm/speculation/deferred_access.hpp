@@ -322,13 +322,14 @@ class deferred_access {
   GPUTM_INLINE progress await(std::uint32_t q, parts::position_status& status) {
     status = view_.log(q).status(tag_);
     progress its = others().of_status(status);
-    // where iterations are long, and lanes of one warp go one after another, who has waited longer sleeps longer
-    constexpr std::uint32_t most_ns = Kind == pass::spread ? 1000 : 0;
     std::uint32_t ns = 20;
     GPUTM_NO_UNROLL
     for (std::uint32_t more = looks_; its == progress::pending && more != 0; --more) {
       simt::backoff(ns);
-      if (ns < most_ns) ns += 64;
+      if constexpr (Kind == pass::spread) {  // lanes go one after another: who has waited longer sleeps longer
+        constexpr std::uint32_t most_ns = 1000;
+        if (ns < most_ns) ns += 64;
+      }
       status = view_.log(q).status(tag_);
       its = others().of_status(status);
     }
