@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "gputm/algorithm/concept.hpp"
+#include "gputm/gather.hpp"
 #include "gputm/outcome.hpp"
 #include "gputm/parts/control.hpp"
 #include "gputm/parts/load_each.hpp"
@@ -116,6 +117,15 @@ class attempt {
         [this, &where](std::uint32_t k, std::uint32_t, auto& value) { return load_some(where, k, value); },
         [this](element<T> e) { return load(e); });
     return loaded_each{ok};
+  }
+
+  /// Reads the same elements, and adds each to an accumulator, which is `empty` at first: iteration::reduce_each(), so
+  /// that a body can do both.
+  template <class Where, class Accumulator>
+  GPUTM_INLINE loaded<Accumulator> reduce_each(std::uint32_t count, Where where, const Accumulator& empty) {
+    loaded<Accumulator> all{empty, false};
+    all.ok = load_each(count, where, [&all](std::uint32_t k, const auto& value) { all.value.add(k, value); }).ok;
+    return all;
   }
 
   /// Writes an element when the transaction commits. Not ok after a conflict.

@@ -65,6 +65,24 @@ std::uint64_t worker::collective(collective_kind kind, mask_t mask, std::uint64_
   return f.result;
 }
 
+mask_t worker::together(const site& at) {
+  fiber& f = *current_;
+  warp& w = *f.team;
+  if (!controlled_ || !in_step) return 1u << f.state.lane;
+  const auto arrivals = [&]() -> rendezvous& { return meet(w, collective_kind::together, f.state.warp_mask, at); };
+  f.result = 0;
+  rendezvous& r = arrivals();
+  r.arrived |= 1u << f.state.lane;
+  if (r.arrived == w.alive) complete(w, r);
+  for (unsigned steps = 8; f.result == 0; --steps) {
+    if (steps != 0)
+      explore_backoff(at);
+    else
+      complete(w, arrivals());
+  }
+  return static_cast<mask_t>(f.result);
+}
+
 std::uint64_t worker::shuffled(const warp& w, const rendezvous& r, std::uint32_t lane) {
   const std::uint32_t source = r.argument[lane] % 32;  // as the hardware wraps it
   if ((r.arrived >> source & 1) == 0) {
@@ -82,6 +100,7 @@ void worker::deliver(const warp& w, const rendezvous& r) {
     std::uint64_t& result = w.lanes[l].result;
     switch (r.kind) {
       case collective_kind::sync: break;
+      case collective_kind::together: result = r.arrived; break;
       case collective_kind::ballot: result = votes; break;
       case collective_kind::any: result = votes != 0; break;
       case collective_kind::all: result = votes == r.arrived; break;

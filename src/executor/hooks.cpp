@@ -60,6 +60,11 @@ std::uint64_t collective(collective_kind kind, mask_t mask, std::uint64_t value,
   return inside()->collective(kind, mask, value, argument, at);
 }
 
+mask_t together(site at) {
+  require_kernel("a warp collective", &at);
+  return inside()->together(at);
+}
+
 std::uint32_t block_sync(std::uint32_t predicate, site at) {
   require_kernel("a block barrier", &at);
   return inside()->block_sync(predicate, at);

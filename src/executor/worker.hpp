@@ -34,6 +34,7 @@ class worker final : public simt::host::worker_context {
   void backoff(const site&);
   void progress();
   std::uint64_t collective(collective_kind, mask_t, std::uint64_t value, std::uint32_t argument, const site&);
+  mask_t together(const site&);
   std::uint32_t block_sync(std::uint32_t predicate, const site&);
   void* shared(std::size_t bytes, std::size_t alignment, const void* key, const site&);
   void* dynamic_shared();

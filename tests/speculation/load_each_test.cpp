@@ -68,6 +68,57 @@ TYPED_TEST(load_each_in_loops, elements_loaded_together_that_are_not_there) {
   for (int i = 0; i < 300; ++i) ASSERT_EQ(values[static_cast<unsigned>(i)], i < bad ? i : -1) << "element " << i;
 }
 
+/// How many, and what their sum is.
+struct total {
+  int sum = 0;
+  std::uint32_t added = 0;
+  GPUTM_FN void add(std::uint32_t k, int value) {
+    sum += static_cast<int>(k + 1) * value;
+    ++added;
+  }
+  GPUTM_FN void merge(const total& other) {
+    sum += other.sum;
+    added += other.added;
+  }
+};
+/// Iteration `bad` adds up elements, those that are listed, or in turn.
+struct adds_up {
+  array<int> a;
+  const int* index;
+  std::uint32_t count;
+  bool listed;
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    total all;
+    if (i == bad && listed) {
+      GPUTM_TRY(all, it.reduce_each(count, gather(a, index), total{}));
+    } else if (i == bad) {
+      GPUTM_TRY(all, it.reduce_each(
+                         count, [this](std::uint32_t k) { return a[100 + k]; }, total{}));
+    }
+    GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], i + all.sum + static_cast<int>(all.added)));
+    return gputm::commit;
+  }
+};
+TYPED_TEST(load_each_in_loops, elements_are_added_up) {
+  auto a = this->tm.template allocate<int>(300);
+  std::vector<int> values(300), index(90);
+  for (int k = 0; k < 300; ++k) values[static_cast<unsigned>(k)] = k % 17;
+  for (int k = 0; k < 90; ++k) index[static_cast<unsigned>(k)] = 299 - k;
+  buffer there(this->s.on(), index.size() * sizeof(int));
+  this->s.on()->copy_to_device(this->s.handle(), there.template as<void>(), index.data(), there.size());
+  this->config.capacity.reads = 90;
+  for (const std::uint32_t count : {0u, 1u, 9u, 90u})
+    for (const bool listed : {false, true}) {
+      this->tm.write(this->s, a, values);
+      speculate(this->s, this->tm, n, adds_up{a, there.template as<int>(), count, listed}, this->config);
+      int sum = bad + static_cast<int>(count);
+      for (int k = 0; k < static_cast<int>(count); ++k)
+        sum += (k + 1) * values[static_cast<unsigned>(listed ? 299 - k : 100 + k)];
+      EXPECT_EQ(this->tm.read(this->s, a, static_cast<unsigned>(bad)), sum) << count << (listed ? " listed" : "");
+    }
+}
+
 /// Iterations of the upper half read, at once, what those of the lower half write.
 struct two_halves {
   array<int> a;

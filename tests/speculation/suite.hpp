@@ -15,6 +15,7 @@
 #include "speculation/captured_loops.hpp"
 #include "speculation/cut_loops.hpp"
 #include "speculation/fickle_loops.hpp"
+#include "speculation/gathering_loops.hpp"
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/idle_loops.hpp"
 #include "speculation/known_loops.hpp"

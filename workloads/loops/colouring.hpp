@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -21,29 +22,58 @@ struct colouring_options {
   bool random_order = false;  ///< of vertices; else as they are drawn, or in the file
 };
 
+/// Which of some colours neighbours have.
+class taken_colours {
+  static constexpr std::uint32_t words = 4;
+  std::uint64_t taken_[words] = {};
+  std::uint64_t base_;
+
+  static GPUTM_INLINE std::uint32_t lowest_bit(std::uint64_t bits) {
+    return GPUTM_PICK(static_cast<std::uint32_t>(__ffsll(static_cast<long long>(bits)) - 1),
+                      static_cast<std::uint32_t>(std::countr_zero(bits)));
+  }
+
+ public:
+  static constexpr std::uint32_t count = 64 * words;
+  /// Of the colours from `base` on.
+  GPUTM_INLINE explicit taken_colours(std::uint32_t base) : base_(base) {}
+  GPUTM_INLINE void add(std::uint32_t, std::uint32_t colour) {
+    const std::uint32_t at = colour - static_cast<std::uint32_t>(base_);  // a colour below base comes out large
+    const std::uint64_t bit = at < count ? std::uint64_t{1} << at % 64 : 0;
+    GPUTM_UNROLL
+    for (std::uint32_t w = 0; w < words; ++w) taken_[w] |= at / 64 == w ? bit : 0;  // registers have no index
+  }
+  GPUTM_INLINE void merge(const taken_colours& other) {
+    GPUTM_UNROLL
+    for (std::uint32_t w = 0; w < words; ++w) taken_[w] |= other.taken_[w];
+  }
+  /// The lowest one that nobody has, from `base` on, or `count`.
+  GPUTM_INLINE std::uint32_t first_free() const {
+    std::uint32_t free = count;
+    GPUTM_UNROLL
+    for (std::uint32_t w = words; w-- != 0;)
+      if (~taken_[w] != 0) free = 64 * w + lowest_bit(~taken_[w]);
+    return free;
+  }
+};
+
 template <class Arrays>
 struct colouring_body {
-  static constexpr std::uint32_t at_once = 256;         // colours that one pass over the neighbours looks at
-  typename Arrays::template of<std::uint32_t> colours;  // from 0 on
+  static constexpr std::uint32_t at_once = taken_colours::count;  // that one pass over the neighbours looks at
+  typename Arrays::template of<std::uint32_t> colours;            // from 0 on
   const std::uint64_t* first;
   const std::uint32_t* earlier;  // only those can have a colour yet
 
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
+    const auto degree = static_cast<std::uint32_t>(first[i + 1] - first[i]);
     for (std::uint32_t base = 0;; base += at_once) {
-      std::uint64_t taken[at_once / 64] = {};
-      const std::uint32_t* const neighbours = earlier + first[i];
-      const auto colour_of = [this, neighbours](std::uint32_t k) { return colours[neighbours[k]]; };
-      GPUTM_TRY(it.load_each(static_cast<std::uint32_t>(first[i + 1] - first[i]), colour_of,
-                             [&taken, base](std::uint32_t, std::uint32_t c) {
-                               const std::uint32_t at = c - base;  // a colour below base comes out large
-                               if (at < at_once) taken[at / 64] |= std::uint64_t{1} << at % 64;
-                             }));
-      for (std::uint32_t at = 0; at < at_once; ++at) {
-        if (taken[at / 64] >> at % 64 & 1) continue;
-        GPUTM_TRY(it.store(colours[static_cast<std::uint32_t>(i)], base + at));
-        return commit;
-      }
+      GPUTM_TRY(const taken_colours taken,
+                it.reduce_each(degree, gather(colours, earlier + first[i]), taken_colours(base)));
+      const std::uint32_t free = taken.first_free();
+      if (free == at_once) continue;
+      GPUTM_TRY(it.store(colours[static_cast<std::uint32_t>(i)], base + free));
+      return commit;
     }
   }
 };

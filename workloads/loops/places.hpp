@@ -58,6 +58,12 @@ struct host_iteration {
     for (std::uint32_t k = 0; k < count; ++k) use(k, *where(k).at);
     return {true};
   }
+  template <class Where, class Accumulator>
+  GPUTM_INLINE loaded<Accumulator> reduce_each(std::uint32_t count, Where where, const Accumulator& empty) const {
+    loaded<Accumulator> all{empty, true};
+    for (std::uint32_t k = 0; k < count; ++k) all.value.add(k, *where(k).at);
+    return all;
+  }
   template <class T>
   GPUTM_INLINE stored store(plain_element<T> e, const std::type_identity_t<T>& value) const {
     *e.at = value;

@@ -38,11 +38,11 @@ inline constexpr bool has_full_groups_only = requires {
 /// Calls use(k, value) for the elements where(0) to where(count - 1), in that order. T: their type; N: loads at once,
 /// tried if `together`. load_some(k, n, values) loads n elements from k on, at most N; load(element) is the single one.
 /// Again: groups are tried again behind one that was not; else single loads do the rest. Full: all groups are of N;
-/// else those that are left, if they are two or more, make one as well. False if the attempt is over.
+/// else those that are left, if they are two or more, make one as well. `k`: so many are loaded already. False if the
+/// attempt is over.
 template <class T, unsigned N, bool Again, bool Full, class Where, class Use, class LoadSome, class Load>
 GPUTM_INLINE bool load_each(std::uint32_t count, bool together, Where& where, Use& use, const LoadSome& load_some,
-                            const Load& load) {
-  std::uint32_t k = 0;
+                            const Load& load, std::uint32_t k = 0) {
   do {
     if constexpr (N > 1) {
       const auto load_group = [&](std::uint32_t n) {

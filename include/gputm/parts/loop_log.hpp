@@ -267,6 +267,7 @@ class loop_log {
   }
   /// The same with no source in a calm pass: one check looks at it, and caches keep data and marks instead.
   GPUTM_INLINE void set_calm_read(std::uint32_t i, std::uint64_t key) const { simt::streaming_store(row(2 + i), key); }
+  GPUTM_INLINE std::uint64_t calm_read(std::uint32_t i) const { return simt::streaming_load(row(2 + i)); }
   /// N of them from `i` on, to be taken apart by who knows how many there are: the loads wait for nothing.
   template <std::size_t N>
   GPUTM_INLINE void fetch_reads(std::uint32_t i, std::uint64_t (&entry)[N]) const {

@@ -36,7 +36,7 @@ enum class op : std::uint8_t {
   barrier,
   user
 };
-enum class collective_kind : std::uint8_t { sync, ballot, any, all, shfl, match_any };
+enum class collective_kind : std::uint8_t { sync, ballot, any, all, shfl, match_any, together };
 enum class rmw_kind : std::uint8_t { add, exchange, bit_or, bit_and, bit_xor, min, max, cas };
 
 /// What the running simulated thread can see of itself.
@@ -69,6 +69,7 @@ void point(op, site);
 void backoff(site);
 void progress();
 std::uint64_t collective(collective_kind, mask_t, std::uint64_t value, std::uint32_t argument, site);
+mask_t together(site);
 std::uint32_t block_sync(std::uint32_t predicate, site);  // returns how many were nonzero
 void* shared(std::size_t bytes, std::size_t alignment, const void* key, site);
 void* dynamic_shared();

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "gputm/simt/config.hpp"
@@ -46,6 +47,24 @@ template <class T>
 GPUTM_INLINE T shfl_xor(mask_t mask, T value, std::uint32_t distance, GPUTM_HERE) {
   return shfl(mask, value, lane() ^ distance, at);
 }
+/// The same of any trivially copyable value whose size is a multiple of 4 bytes.
+template <class T>
+GPUTM_INLINE T broadcast(mask_t mask, const T& value, std::uint32_t source, GPUTM_HERE) {
+  using word = std::conditional_t<sizeof(T) % 8 == 0, std::uint64_t, std::uint32_t>;
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(word) == 0, "broadcast moves words of 4 bytes");
+  word w[sizeof(T) / sizeof(word)];
+  memcpy(w, &value, sizeof w);
+  GPUTM_UNROLL
+  for (word& one : w) one = shfl(mask, one, source, at);
+  T its = value;
+  memcpy(static_cast<void*>(&its), w, sizeof w);
+  return its;
+}
+/// The lanes of this warp that happen to be here together with this one, which is one of them: all of these get the
+/// same mask, for collectives that all of them come to. Nobody may rely on more lanes than itself; the host device
+/// takes it for itself, but where it explores schedules and lanes go in step (in_step): there those that come within a
+/// few steps of each other.
+GPUTM_INLINE mask_t together(GPUTM_HERE) { return GPUTM_PICK(__activemask(), host::together(at)); }
 /// The lanes of `mask` that hold the same value as this one. T: 4 or 8 bytes, compared bit by bit.
 template <class T>
 GPUTM_INLINE mask_t match_any(mask_t mask, T value, GPUTM_HERE) {

@@ -6,6 +6,7 @@
 #include "gputm/parts/write_buffer.hpp"
 #include "gputm/speculation/iteration.hpp"
 #include "gputm/speculation/repair_view.hpp"
+#include "gputm/speculation/shared_loads.hpp"
 
 namespace gputm::speculation {
 
@@ -160,6 +161,24 @@ class deferred_access {
     reads_ += n;
     if constexpr (dense) next_note();
     return true;
+  }
+  /// Lanes can load for each other in a first pass: nobody waits there.
+  static constexpr bool shares_loads = calm;
+  /// `count` elements of the array of this number are to be loaded for this iteration.
+  GPUTM_INLINE shared_errand errand(std::uint32_t number, std::uint32_t count) {
+    marker_.make();
+    return {number, count, position_, reads_, found_.stored, overlaps_ ? 1u : 0u};
+  }
+  GPUTM_INLINE shared_loads lend(const region_table& regions) const {
+    return {view_, ranges_, regions, logged_, offset_};
+  }
+  /// What has been loaded for this iteration.
+  template <class Accumulator>
+  GPUTM_INLINE void take(const shared_yield<Accumulator>& got) {
+    found_.read_unlogged |= got.read_unlogged & not_first_;
+    found_.read_logged |= got.read_logged & not_first_;
+    if (got.logged != 0 && peeks_) found_.flags |= parts::loop_findings::peeked;
+    reads_ += got.logged;
   }
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {

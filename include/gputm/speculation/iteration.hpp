@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "gputm/gather.hpp"
 #include "gputm/outcome.hpp"
 #include "gputm/parts/abort_reason.hpp"
 #include "gputm/parts/control.hpp"
@@ -15,6 +16,7 @@
 #include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
 #include "gputm/parts/table_space.hpp"
+#include "gputm/speculation/shared_loads.hpp"
 
 namespace gputm::speculation {
 
@@ -88,12 +90,26 @@ class iteration {
   /// over: some values have been used then, so `use` changes only what the body keeps.
   template <class Where, class Use>
   GPUTM_INLINE loaded_each load_each(std::uint32_t count, Where where, Use use) {
+    return loaded_each{load_from(0, count, where, use)};
+  }
+  /// Reads the same elements, and adds each to an accumulator, which is `empty` at first:
+  ///
+  ///   void add(std::uint32_t k, const T& value);        // value of element where(k)
+  ///   void merge(const Accumulator& other);              // all that has been added to the other one
+  ///
+  /// Several accumulators may get a part each, in any order, and be merged in any order; so what they come to in the
+  /// end must not depend on it, as it does not for integers' sums, the largest of some, or a set, and does for sums of
+  /// floating-point numbers. An accumulator is trivially copyable, of a multiple of 4 bytes, and refers to nothing that
+  /// other threads do not see. If `where` is a gather() of many elements, all lanes of a warp share them.
+  template <class Where, class Accumulator>
+  GPUTM_INLINE loaded<Accumulator> reduce_each(std::uint32_t count, Where where, const Accumulator& empty) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
-    const bool ok = parts::load_each<T, parts::loads_at_once<Access, T>, true, parts::has_full_groups_only<Access>>(
-        count, true, where, use,
-        [this, &where](std::uint32_t k, std::uint32_t n, auto& value) { return load_some(where, k, n, value); },
-        [this](element<T> e) { return load(e); });
-    return loaded_each{ok};
+    loaded<Accumulator> all{empty, false};
+    std::uint32_t first = 0;
+    if constexpr (parts::is_gathered<Where> && shares_loads<T>) first = reduce_shared<T>(where, count, all.value);
+    auto use = [&all](std::uint32_t k, const T& value) { all.value.add(k, value); };
+    all.ok = load_from(first, count, where, use);
+    return all;
   }
   /// Writes an element for the iterations after this one.
   template <class T>
@@ -128,6 +144,38 @@ class iteration {
 
  private:
   GPUTM_INLINE bool is_on() const { return left_ != 0; }
+  /// Elements one by one, or some at once, but for the first ones.
+  template <class Where, class Use>
+  GPUTM_INLINE bool load_from(std::uint32_t first, std::uint32_t count, Where& where, Use& use) {
+    using T = typename decltype(where(std::uint32_t{}))::value_type;
+    return parts::load_each<T, parts::loads_at_once<Access, T>, true, parts::has_full_groups_only<Access>>(
+        count, true, where, use,
+        [this, &where](std::uint32_t k, std::uint32_t n, auto& value) { return load_some(where, k, n, value); },
+        [this](element<T> e) { return load(e); }, first);
+  }
+  /// Whether lanes can load elements of this type for each other: they do words.
+  template <class T>
+  static constexpr bool shares_loads = [] {
+    if constexpr (requires { Access::shares_loads; }) return Access::shares_loads && (sizeof(T) == 4 || sizeof(T) == 8);
+    return false;
+  }();
+  /// Elements of one array, by all lanes that are here together, for those of them that ask for many: how many of this
+  /// one's first ones are loaded, and added to `all`, which is empty.
+  template <class T, class Where, class Accumulator>
+  GPUTM_INLINE std::uint32_t reduce_shared(const Where& where, std::uint32_t count, Accumulator& all) {
+    const std::uint32_t number = number_of(where.array.handle());
+    if (number >= max_regions || left_ <= count) count = 0;  // the iteration itself finds out what is wrong
+    const parts::lane_team team(simt::together());
+    const simt::mask_t busy = team.busiest(count);
+    if (busy == 0) return 0;
+    const auto got =
+        shared_loads::reduce<T>(access_.lend(regions_), team, busy, access_.errand(number, count), where, all);
+    if ((busy >> simt::lane() & 1) == 0) return 0;
+    all = got.all;
+    left_ -= got.count;
+    access_.take(got);
+    return got.count;
+  }
   /// `n` elements of one array at once, if there is nothing special about any. The last one fills a group: it takes
   /// less time to load it several times than to go around that.
   template <class Where, class T, std::size_t N>

@@ -2,6 +2,7 @@
 // again. What it rests on is at the head of deferred_update.hpp.
 #pragma once
 
+#include "gputm/parts/lane_team.hpp"
 #include "gputm/parts/position_set.hpp"
 #include "gputm/parts/window_view.hpp"
 #include "gputm/speculation/window_thread.hpp"
@@ -269,8 +270,10 @@ class window_check : protected window_thread<Body> {
     parts::writer_table::latest_marks marks(table);
     std::uint32_t newest = 0, i = 0;
     bool below = false;
+    const bool is_shared =
+        (GPUTM_ON_DEVICE || count >= many_reads) && look_together(logs, table, p, count, marks, newest, below);
     GPUTM_NO_UNROLL
-    while (count != 0) {
+    while (count != 0 && !is_shared) {
       bool asked[wide];
       GPUTM_UNROLL
       for (unsigned k = 0; k < wide; ++k) asked[k] = i + k < count;
@@ -287,6 +290,51 @@ class window_check : protected window_thread<Body> {
     calm_marks seen{below && !marks_hold ? p : p + simt::grid_threads(), {}, newest, count};
     seen.violated.put(0, below && marks_hold);
     return seen;
+  }
+  /// The same for the longest logs of those that come to it together, by all of these lanes. Whether this one's is one
+  /// of them; then `newest` is of marks that it has looked at, or their bits.
+  static GPUTM_INLINE bool look_together(const parts::loop_log_space& logs, const parts::writer_table& table,
+                                         std::uint32_t p, std::uint32_t count, parts::writer_table::latest_marks& marks,
+                                         std::uint32_t& newest, bool& below) {
+    constexpr std::uint32_t each = 8;
+    const parts::lane_team team(simt::together());
+    const simt::mask_t busiest = team.busiest(count);
+    GPUTM_NO_UNROLL
+    for (simt::mask_t busy = busiest; busy != 0; busy &= busy - 1) {
+      const std::uint32_t owner = simt::lowest(busy), its = simt::shfl(team.mask(), p, owner);
+      const parts::loop_log log(logs, its);
+      const std::uint32_t width = each * team.width();
+      std::uint32_t end = simt::shfl(team.mask(), count, owner), seen = 0;  // from there down
+      std::uint64_t key[each];
+      bool asked[each], is_below;
+      GPUTM_UNROLL
+      for (bool& one : asked) one = true;
+      const auto fetch = [&log, &team, &key](std::uint32_t upto) {  // the first one instead of none: the loads overlap
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < each; ++k) {
+          const std::uint32_t i = 1 + k * team.width() + team.rank();
+          key[k] = log.calm_read(upto > i ? upto - i : 0);
+        }
+      };
+      fetch(end);
+      GPUTM_NO_UNROLL
+      do {
+        std::uint32_t word[each];
+        table.fetch_own(key, asked, marks, word);
+        end = end > width ? end - width : 0;
+        fetch(end);
+        std::uint32_t latest = 0;
+        GPUTM_UNROLL
+        for (unsigned k = 0; k < each; ++k) latest = latest < word[k] ? word[k] : latest;
+        seen |= latest;
+        is_below = simt::any(team.mask(), table.is_below(latest, its));
+      } while (!is_below && end != 0);
+      seen = simt::reduce_or(team.mask(), seen);
+      if (simt::lane() != owner) continue;
+      newest = seen;
+      below = is_below;
+    }
+    return (busiest >> simt::lane() & 1) != 0;
   }
   /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
   /// then at the next one, so that few latencies follow one another. From `p`, its first one, on. If marks hold, a

@@ -1,0 +1,166 @@
+// A property of loops whose iterations add up rows of elements, some of them long: lanes of a warp share these.
+#pragma once
+
+#include "speculation/programs.hpp"
+
+namespace gputm::conformance {
+
+/// What of some elements is the same in whatever order they are added; but an element that is added twice, or as
+/// another one, shows.
+struct row_digest {
+  std::uint32_t sum = 0, most = 0;
+  GPUTM_FN void add(std::uint32_t k, std::uint32_t value) {
+    sum += (value + 1) * (2 * k + 1);
+    most = most < value ? value : most;
+  }
+  GPUTM_FN void merge(const row_digest& other) {
+    sum += other.sum;
+    most = most < other.most ? other.most : most;
+  }
+};
+
+/// An iteration adds up a row of `x`, and perhaps the same of what nobody writes, and stores what that comes to. It may
+/// have stored to `x` before, and have loaded some.
+struct adds_up_rows {
+  static constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4;
+  array<std::uint32_t> x, other;
+  const std::uint32_t *first, *index, *to, *what;
+
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    const std::uint32_t count = first[i + 1] - first[i];
+    const std::uint32_t* const row = index + first[i];
+    std::uint32_t seen = static_cast<std::uint32_t>(i);
+    if (what[i] & loads) {
+      GPUTM_TRY(const std::uint32_t value, it.load(x[to[i] / 2]));
+      seen += value;
+    }
+    if (what[i] & stores) GPUTM_TRY(it.store(x[to[i]], seen));
+    GPUTM_TRY(const row_digest mine, it.reduce_each(count, gather(x, row), row_digest{}));
+    seen += mine.sum ^ mine.most;
+    if (what[i] & reads_other) {
+      GPUTM_TRY(const row_digest all, it.reduce_each(count, gather(other, row), row_digest{}));
+      seen += all.sum;
+    }
+    GPUTM_TRY(it.store(x[to[i]], seen));
+    return gputm::commit;
+  }
+};
+
+/// Those words, in memory that kernels can read.
+inline buffer words_on(const stream& s, const std::vector<std::uint32_t>& words) {
+  buffer b(s.on(), (words.size() + 1) * sizeof(std::uint32_t));
+  s.on()->copy_to_device(s.handle(), b.as<void>(), words.data(), words.size() * sizeof(std::uint32_t));
+  s.synchronize();
+  return b;
+}
+
+/// Rows by chance, with some long ones among short ones; sometimes the first iterations only store, so that commits of
+/// theirs overlap what follows.
+struct random_rows {
+  std::vector<std::uint32_t> first{0}, index, to, what;
+  std::uint32_t longest = 0;
+
+  random_rows(dice& d, std::uint32_t n, std::uint32_t elements, std::uint32_t most) {
+    const std::uint32_t long_ones = 1 + d.below(4), actions = d.below(2) == 0 ? 1 : 8;
+    const std::uint32_t quiet = d.below(3) == 0 ? n - d.below(n) : 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t count = i < quiet ? 0 : d.below(long_ones) == 0 ? d.below(most + 1) : d.below(4);
+      for (std::uint32_t k = 0; k < count; ++k) index.push_back(d.below(elements));
+      first.push_back(static_cast<std::uint32_t>(index.size()));
+      to.push_back(i < quiet ? i : d.below(elements));
+      what.push_back(i < quiet ? 0 : d.below(actions));
+      longest = std::max(longest, count);
+    }
+  }
+  /// The loop over these elements, one iteration after another.
+  void run(std::vector<std::uint32_t>& x, const std::vector<std::uint32_t>& other) const {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      std::uint32_t seen = static_cast<std::uint32_t>(i);
+      if (what[i] & adds_up_rows::loads) seen += x[to[i] / 2];
+      if (what[i] & adds_up_rows::stores) x[to[i]] = seen;
+      row_digest mine, all;
+      for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) {
+        mine.add(k - first[i], x[index[k]]);
+        all.add(k - first[i], other[index[k]]);
+      }
+      seen += mine.sum ^ mine.most;
+      if (what[i] & adds_up_rows::reads_other) seen += all.sum;
+      x[to[i]] = seen;
+    }
+  }
+};
+
+class rows_on_device {
+  buffer first_, index_, to_, what_;
+
+ public:
+  rows_on_device(const stream& s, const random_rows& rows)
+      : first_(words_on(s, rows.first)),
+        index_(words_on(s, rows.index)),
+        to_(words_on(s, rows.to)),
+        what_(words_on(s, rows.what)) {}
+  adds_up_rows body(array<std::uint32_t> x, array<std::uint32_t> other) const {
+    return {x,
+            other,
+            first_.as<std::uint32_t>(),
+            index_.as<std::uint32_t>(),
+            to_.as<std::uint32_t>(),
+            what_.as<std::uint32_t>()};
+  }
+};
+
+template <class E>
+void gathered_rows_equal_the_sequential_loop(const venue& v) {
+  dice d(v.seed * 49979687 + v.round);
+  const std::uint32_t n = v.pick(3u, 64u, 4096u) + d.below(v.pick(8u, 64u, 4096u));
+  const std::uint32_t elements = n + d.below(4) * n;
+  const random_rows rows(d, n, elements, v.pick(75u, 100u, 3000u));
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto x = tm.template allocate<std::uint32_t>(elements),
+             other = tm.template allocate<std::uint32_t>(elements, 7);
+  const rows_on_device there(s, rows);
+  const adds_up_rows body = there.body(x, other);
+  loop_config c = config_for(v, {.reads = 2 * rows.longest + 1, .writes = 2});
+  c.in_place = false;
+  if (d.below(4) == 0) c.capacity.reads = rows.longest;  // some have to wait until they are the first of a window
+  if (d.below(2) == 0)
+    c.first_window = n;
+  else if (d.below(2) == 0)
+    c.window = c.first_window = 1 + d.below(n);
+  c.timed = false;
+  auto w = make_loop_workspace<adds_up_rows>(s, tm, n, c);
+  std::vector<std::uint32_t> model(elements);
+  const std::vector<std::uint32_t> sevens(elements, 7);
+  for (int loop = 0; loop < 2; ++loop) {  // the second one finds the first one's marks
+    speculate_async(s, tm, w, n, body);
+    w.collect(s, tm);
+    rows.run(model, sevens);
+    require(tm.read(s, x) == model, "the sums of rows differ from the sequential loop's");
+  }
+}
+
+/// An index that is not there is found, whichever lane has looked at it.
+template <class E>
+void gathered_rows_end_with_their_array(const venue& v) {
+  dice d(v.seed * 86028121 + v.round);
+  const std::uint32_t n = 2 + d.below(8), elements = 40;
+  random_rows rows(d, n, elements, v.pick(60u, 60u, 900u));
+  if (rows.index.empty()) return;
+  const std::uint32_t bad = d.below(static_cast<std::uint32_t>(rows.index.size()));
+  rows.index[bad] = elements + 3;
+  const auto at = std::upper_bound(rows.first.begin(), rows.first.end(), bad) - rows.first.begin() - 1;
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto x = tm.template allocate<std::uint32_t>(elements, 0, "the array");
+  const rows_on_device there(s, rows);
+  const adds_up_rows body = there.body(x, x);
+  loop_config c = config_for(v, {.reads = 2 * rows.longest + 1, .writes = 2});
+  c.in_place = false;
+  c.timed = false;
+  require_throws<index_out_of_range>([&] { speculate(s, tm, n, body, c); },
+                                     {"index 43", "'the array'", "iteration " + std::to_string(at)});
+}
+
+}  // namespace gputm::conformance
