@@ -74,12 +74,15 @@ mask_t worker::together(const site& at) {
   rendezvous& r = arrivals();
   r.arrived |= 1u << f.state.lane;
   if (r.arrived == w.alive) complete(w, r);
+  const std::int64_t priority = f.priority;  // waiting lowers it, but this is no lock
   for (unsigned steps = 8; f.result == 0; --steps) {
     if (steps != 0)
       explore_backoff(at);
     else
       complete(w, arrivals());
   }
+  f.priority = priority;
+  priorities_changed_ = true;
   return static_cast<mask_t>(f.result);
 }
 

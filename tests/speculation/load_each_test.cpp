@@ -81,7 +81,7 @@ struct total {
     added += other.added;
   }
 };
-/// Iteration `bad` adds up elements, those that are listed, or in turn.
+/// Iteration `bad` adds up elements, those that are listed, or in turn; others add up none.
 struct adds_up {
   array<int> a;
   const int* index;
@@ -90,11 +90,12 @@ struct adds_up {
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
     total all;
-    if (i == bad && listed) {
-      GPUTM_TRY(all, it.reduce_each(count, gather(a, index), total{}));
-    } else if (i == bad) {
+    const std::uint32_t some = i == bad ? count : 0;
+    if (listed) {
+      GPUTM_TRY(all, it.reduce_each(some, gather(a, index), total{}));
+    } else {
       GPUTM_TRY(all, it.reduce_each(
-                         count, [this](std::uint32_t k) { return a[100 + k]; }, total{}));
+                         some, [this](std::uint32_t k) { return a[100 + k]; }, total{}));
     }
     GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], i + all.sum + static_cast<int>(all.added)));
     return gputm::commit;

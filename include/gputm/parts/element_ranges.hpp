@@ -21,7 +21,12 @@ struct element_ranges {
 
   /// The element's range.
   GPUTM_INLINE std::uint32_t of(std::uint32_t region, std::uint32_t index, std::uint32_t offset) const {
-    return 1u << (first[region] + ((index + offset) >> shift));
+    return of(first[region], shift, index, offset);
+  }
+  /// The same for who has looked up the first range of the array, and the shift.
+  static GPUTM_INLINE std::uint32_t of(std::uint32_t first_range, std::uint32_t shift, std::uint32_t index,
+                                       std::uint32_t offset) {
+    return 1u << (first_range + ((index + offset) >> shift));
   }
   /// Those of elements `first_index` to `last_index` of a region.
   GPUTM_INLINE std::uint32_t of_all(std::uint32_t region, std::uint32_t first_index, std::uint32_t last_index,

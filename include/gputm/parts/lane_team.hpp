@@ -28,14 +28,14 @@ class lane_team {
     if (mask_ == simt::full_mask && (width & (width - 1)) == 0 && simt::is_full_warp()) {
       GPUTM_NO_UNROLL
       for (std::uint32_t distance = width / 2; distance != 0; distance /= 2)
-        part.merge(simt::broadcast(mask_, part, simt::lane() ^ distance));
+        part.merge(simt::shfl_words(mask_, part, simt::lane() ^ distance));
       return;
     }
     const Accumulator mine = part;
     GPUTM_NO_UNROLL
     for (simt::mask_t all = mask_; all != 0; all &= all - 1) {
       const std::uint32_t other = simt::lowest(all);
-      const Accumulator its = simt::broadcast(mask_, mine, other);
+      const Accumulator its = simt::shfl_words(mask_, mine, other);
       if (other != simt::lane()) part.merge(its);
     }
   }

@@ -27,4 +27,8 @@ GPUTM_LEAF std::uint32_t grid_thread_rank() { return block_rank() * block_size()
 /// Threads in the grid.
 GPUTM_LEAF std::uint32_t grid_threads() { return grid_size() * block_size(); }
 
+/// Whether `p` is in memory that a thread has for itself, as a GPU's threads have their local variables: another one
+/// finds its own there. Never on the host device.
+GPUTM_LEAF bool is_private([[maybe_unused]] const void* p) { return GPUTM_PICK(__isLocal(p) != 0, false); }
+
 }  // namespace gputm::simt

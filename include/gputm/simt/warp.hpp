@@ -1,4 +1,5 @@
-// Floor 1: warp collectives. Every one names its mask; none of them orders memory but sync_warp.
+// Floor 1: warp collectives. Every one names its mask, but together(), which makes one; none of them orders memory but
+// sync_warp.
 //
 // On the host device the lanes of a mask meet at (operation, mask, call site); a lane that is missing
 // for ever is reported as a deadlock that names the lanes, a caller outside of its mask as a bad mask.
@@ -47,11 +48,11 @@ template <class T>
 GPUTM_INLINE T shfl_xor(mask_t mask, T value, std::uint32_t distance, GPUTM_HERE) {
   return shfl(mask, value, lane() ^ distance, at);
 }
-/// The same of any trivially copyable value whose size is a multiple of 4 bytes.
+/// shfl() of any trivially copyable value whose size is a multiple of 4 bytes, word by word.
 template <class T>
-GPUTM_INLINE T broadcast(mask_t mask, const T& value, std::uint32_t source, GPUTM_HERE) {
+GPUTM_INLINE T shfl_words(mask_t mask, const T& value, std::uint32_t source, GPUTM_HERE) {
   using word = std::conditional_t<sizeof(T) % 8 == 0, std::uint64_t, std::uint32_t>;
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(word) == 0, "broadcast moves words of 4 bytes");
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(word) == 0, "shfl_words moves words of 4 bytes");
   word w[sizeof(T) / sizeof(word)];
   memcpy(w, &value, sizeof w);
   GPUTM_UNROLL
@@ -61,9 +62,10 @@ GPUTM_INLINE T broadcast(mask_t mask, const T& value, std::uint32_t source, GPUT
   return its;
 }
 /// The lanes of this warp that happen to be here together with this one, which is one of them: all of these get the
-/// same mask, for collectives that all of them come to. Nobody may rely on more lanes than itself; the host device
-/// takes it for itself, but where it explores schedules and lanes go in step (in_step): there those that come within a
-/// few steps of each other.
+/// same mask, for collectives that all of them come to. Nobody may rely on more lanes than itself, nor on all of them
+/// having come from the same call, where a template or an inlined function is called from several places: match_any()
+/// tells them apart. The host device takes a lane for alone, but where it explores schedules and lanes go in step
+/// (in_step): there it is those that come to the same line within a few steps of each other.
 GPUTM_INLINE mask_t together(GPUTM_HERE) { return GPUTM_PICK(__activemask(), host::together(at)); }
 /// The lanes of `mask` that hold the same value as this one. T: 4 or 8 bytes, compared bit by bit.
 template <class T>

@@ -97,10 +97,15 @@ class iteration {
   ///   void add(std::uint32_t k, const T& value);        // value of element where(k)
   ///   void merge(const Accumulator& other);              // all that has been added to the other one
   ///
-  /// Several accumulators may get a part each, in any order, and be merged in any order; so what they come to in the
-  /// end must not depend on it, as it does not for integers' sums, the largest of some, or a set, and does for sums of
-  /// floating-point numbers. An accumulator is trivially copyable, of a multiple of 4 bytes, and refers to nothing that
-  /// other threads do not see. If `where` is a gather() of many elements, all lanes of a warp share them.
+  /// Several accumulators, each `empty` at first, may get a part each, in any order, and be merged in any order. So
+  /// what they come to in the end must not depend on it, as it does not for integers' sums, the largest of some, or a
+  /// set, and does for sums of floating-point numbers; and to merge an empty one must change nothing: add what the sum
+  /// is to begin with afterwards. An accumulator is trivially copyable, small, of a multiple of 4 bytes, and refers to
+  /// nothing that other threads do not see.
+  ///
+  /// Under gpu_tls lanes of a warp share the elements of a gather(), 64 or more, of 4 or of 8 bytes, in a first pass,
+  /// if eight of them or more come to the same call; so call it with a count of 0, rather than not at all, where there
+  /// is nothing to add. Not behind a store near to what is read (in the same of some 30 ranges of all arrays).
   template <class Where, class Accumulator>
   GPUTM_INLINE loaded<Accumulator> reduce_each(std::uint32_t count, Where where, const Accumulator& empty) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
@@ -165,7 +170,9 @@ class iteration {
   GPUTM_INLINE std::uint32_t reduce_shared(const Where& where, std::uint32_t count, Accumulator& all) {
     const std::uint32_t number = number_of(where.array.handle());
     if (number >= max_regions || left_ <= count) count = 0;  // the iteration itself finds out what is wrong
-    const parts::lane_team team(simt::together());
+    if (simt::is_private(where.index)) count = 0;            // others would read an array of their own
+    constexpr std::uint64_t kind = shared_loads::kind<T, Where, Accumulator>();
+    const parts::lane_team team(simt::match_any(simt::together(), kind));
     const simt::mask_t busy = team.busiest(count);
     if (busy == 0) return 0;
     const auto got =

@@ -36,8 +36,7 @@ class shared_loads {
   const region_table& regions_;
   const std::uint32_t logged_, offset_;
 
-  static constexpr unsigned each =
-      8;  // loads that a lane has under way; a multiple of that, in all, is one after another
+  static constexpr unsigned each = 4;  // loads that a lane has under way; with more it spills what it has loaded
 
   /// Where number `first` and the next ones are: number first + k * width + this lane's rank is the k-th. Behind the
   /// last one that one again, and no branch, so the loads overlap.
@@ -57,6 +56,14 @@ class shared_loads {
                             const region_table& regions, std::uint32_t logged, std::uint32_t offset)
       : view_(view), ranges_(ranges), regions_(regions), logged_(logged), offset_(offset) {}
 
+  /// Tells apart lanes that are together in calls with different types: only those of one kind can load for each other.
+  template <class T, class Where, class Accumulator>
+  static GPUTM_INLINE constexpr std::uint64_t kind() {
+    std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+    for (const char* c = __PRETTY_FUNCTION__; *c != 0; ++c)
+      hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
+    return hash;
+  }
   /// For the lanes of the team that are `busy`, one after another: adds the elements of their errands to accumulators,
   /// `empty` at first. T: the elements' type. Each lane gets what has come of its own.
   template <class T, class Where, class Accumulator>
@@ -67,8 +74,8 @@ class shared_loads {
     for (; busy != 0; busy &= busy - 1) {
       const std::uint32_t owner = simt::lowest(busy);
       const shared_yield<Accumulator> its = loads.template reduce_one<T>(
-          team, simt::broadcast(team.mask(), mine, owner), simt::broadcast(team.mask(), where.index, owner),
-          simt::broadcast(team.mask(), empty, owner));
+          team, simt::shfl_words(team.mask(), mine, owner), simt::shfl_words(team.mask(), where.index, owner),
+          simt::shfl_words(team.mask(), empty, owner));
       if (simt::lane() == owner) yield = its;
     }
     return yield;
@@ -95,7 +102,7 @@ class shared_loads {
         const bool is = static_cast<std::uint64_t>(next[k]) < r.length;
         usual &= is;
         index[k] = is ? static_cast<std::uint32_t>(next[k]) : 0;
-        ranges |= 1u << (first_range + ((index[k] + offset_) >> shift));  // as element_ranges::of()
+        ranges |= parts::element_ranges::of(first_range, shift, index[k], offset_);
       }
       ranges = simt::reduce_or(team.mask(), ranges);
       // The iteration itself sees about all that is special.

@@ -270,6 +270,7 @@ class window_check : protected window_thread<Body> {
     parts::writer_table::latest_marks marks(table);
     std::uint32_t newest = 0, i = 0;
     bool below = false;
+    // on a host device those alone that have much to look at: to be together takes others steps there
     const bool is_shared =
         (GPUTM_ON_DEVICE || count >= many_reads) && look_together(logs, table, p, count, marks, newest, below);
     GPUTM_NO_UNROLL
