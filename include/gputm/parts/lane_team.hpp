@@ -21,6 +21,12 @@ class lane_team {
   GPUTM_INLINE simt::mask_t mask() const { return mask_; }
   GPUTM_INLINE std::uint32_t width() const { return simt::count(mask_); }
   GPUTM_INLINE std::uint32_t rank() const { return simt::count(simt::below(mask_)); }
+  GPUTM_INLINE bool all(bool mine) const { return simt::all(mask_, mine); }
+  GPUTM_INLINE std::uint32_t bits(std::uint32_t mine) const { return simt::reduce_or(mask_, mine); }
+  GPUTM_INLINE std::uint32_t sum(std::uint32_t mine) const { return simt::reduce_add(mask_, mine); }
+  GPUTM_INLINE std::uint32_t least(std::uint32_t mine) const {
+    return simt::reduce_unordered(mask_, mine, [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
+  }
   /// Merges what its lanes have (iteration::reduce_each): each gets all of it. All of them call it.
   template <class Accumulator>
   GPUTM_INLINE void merge(Accumulator& part) const {
@@ -49,6 +55,18 @@ class lane_team {
     while (simt::count(busy = simt::ballot(mask_, mine >= least)) > most_served && least < 1u << 31) least *= 2;
     return busy;
   }
+};
+
+/// A lane for itself, as a team.
+struct one_lane {
+  static GPUTM_INLINE std::uint32_t width() { return 1; }
+  static GPUTM_INLINE std::uint32_t rank() { return 0; }
+  static GPUTM_INLINE bool all(bool mine) { return mine; }
+  static GPUTM_INLINE std::uint32_t bits(std::uint32_t mine) { return mine; }
+  static GPUTM_INLINE std::uint32_t sum(std::uint32_t mine) { return mine; }
+  static GPUTM_INLINE std::uint32_t least(std::uint32_t mine) { return mine; }
+  template <class Accumulator>
+  static GPUTM_INLINE void merge(Accumulator&) {}
 };
 
 }  // namespace gputm::parts

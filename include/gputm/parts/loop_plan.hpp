@@ -291,7 +291,8 @@ class loop_plan {
     if (r.found.has(loop_findings::alone) && commits > 1) commits = 1;
     if (ended < commits) commits = ended + 1;
     r.w.commits = commits;
-    r.w.all_commit = commits == size && !r.found.has(loop_findings::unmarked);
+    // positions that it has given up have marked what they write
+    r.w.all_commit = commits == size && r.w.cut == 0 && !r.found.has(loop_findings::unmarked);
     r.w.several = r.found.has(loop_findings::several);
     const bool over = ended < commits || r.failed != 0;
     const bool calm = commits == size && !over && r.troubled.all == 0 && r.w.wary == 0;
@@ -393,11 +394,7 @@ class loop_plan {
   /// they were in the repair before as well, which nobody has looked at since.
   GPUTM_INLINE void repair(report& r, std::uint32_t left, bool sure) {
     const std::uint32_t again = r.dirty.all < left ? r.dirty.all : left;
-    if (left != r.w.size) {
-      r.w.cut = 1;
-      r.w.lists |= loop_window::doubtful;
-      add_findings(s_, {.flags = loop_findings::unmarked});  // those that it gives up have marked what they write
-    }
+    if (left != r.w.size) r.w.cut = 1;
     r.w.size = left;
     if (!r.w.was_repaired()) {
       list(r, r.found.has(loop_findings::several));
@@ -405,6 +402,7 @@ class loop_plan {
     }
     if (r.lengthy != 0) r.w.lists |= loop_window::patient;
     if (r.lengthy > 1) r.w.lists |= loop_window::spread;
+    if (r.found.has(loop_findings::gathers)) r.w.lists |= loop_window::gathering;
     // nobody has been found to be in violation since the repair before, nor writes elsewhere than it did then
     const bool as_before = sure && r.w.is_dense() && r.w.marks_hold();
     r.w.lists = as_before ? r.w.lists | loop_window::noted : r.w.lists & ~loop_window::noted;

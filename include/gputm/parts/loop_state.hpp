@@ -65,7 +65,7 @@ struct loop_window {
   std::uint32_t wary = 0;         ///< windows for which violations are likely
   std::uint32_t lists = 0;     ///< of those who write to elements with several writers: 0 if there are none yet, else
                                ///< how often they have been made; beside it `listing`, `before`, `doubtful`,
-                               ///< `patient`, `spread`, `dense`, `noted`
+                               ///< `patient`, `spread`, `dense`, `noted`, `gathering`
   std::uint32_t over = 0;      ///< there is none
   std::uint32_t closing = 0;   ///< no window follows its commits, once they are known
   std::uint32_t plain = 0;     ///< all positions have run in a first pass without incident, whatever statuses say
@@ -85,12 +85,12 @@ struct loop_window {
   GPUTM_INLINE bool is_given_up() const { return cut == all_cut; }
 
   static constexpr std::uint32_t listing = 1u << 31, before = 1u << 30, doubtful = 1u << 29, patient = 1u << 28;
-  static constexpr std::uint32_t dense = 1u << 27, noted = 1u << 26, spread = 1u << 25;
+  static constexpr std::uint32_t dense = 1u << 27, noted = 1u << 26, spread = 1u << 25, gathering = 1u << 24;
   /// Whether the pass makes lists, and does nothing else; whether it does so before the repair that has been decided
   /// on, or else before a check; and which ones there are then.
   GPUTM_INLINE bool lists_now() const { return (lists & listing) != 0; }
   GPUTM_INLINE bool lists_before() const { return (lists & before) != 0; }
-  GPUTM_INLINE std::uint32_t which_lists() const { return lists & (spread - 1); }
+  GPUTM_INLINE std::uint32_t which_lists() const { return lists & (gathering - 1); }
   /// Whether some of it has run again, or is about to.
   GPUTM_INLINE bool was_repaired() const { return which_lists() != 0; }
   /// Whether all iterations run in it.
@@ -105,6 +105,8 @@ struct loop_window {
   /// Whether some of those that run again in it are so long that they are dealt out to all warps, from now on until it
   /// ends: what threads know of their positions is no longer exact, but statuses are.
   GPUTM_INLINE bool is_spread() const { return (lists & spread) != 0; }
+  /// Whether those lanes that run these go together, and load for each other what bodies gather (reduce_each).
+  GPUTM_INLINE bool gathers() const { return (lists & gathering) != 0; }
   /// Looks of one that runs again whether another one has: more in a window with long iterations that do. Who gives up
   /// would run once more, in another repair, and that takes as long as the longest of them.
   GPUTM_INLINE std::uint32_t patience(std::uint32_t looks) const {
@@ -138,8 +140,9 @@ struct loop_findings {
   static constexpr std::uint32_t alone = 16;     ///< the first position has writes without marks: it commits, and no
                                                  ///< other
   static constexpr std::uint32_t overlap_failed = 32;  ///< it overlaps commits, and does not go smoothly
-  static constexpr std::uint32_t peeked = 64;  ///< of a window that peeks: an element of a logged read has a mark, or
-                                               ///< one that was stored to had none
+  static constexpr std::uint32_t peeked = 64;    ///< of a window that peeks: an element of a logged read has a mark, or
+                                                 ///< one that was stored to had none
+  static constexpr std::uint32_t gathers = 128;  ///< lanes have loaded for each other (shared_loads)
   GPUTM_INLINE constexpr bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
   GPUTM_INLINE constexpr void add(const loop_findings& f) {
     stored |= f.stored;

@@ -4,6 +4,7 @@
 
 #include "gputm/parts/window_view.hpp"
 #include "gputm/parts/write_buffer.hpp"
+#include "gputm/speculation/begun_reduction.hpp"
 #include "gputm/speculation/iteration.hpp"
 #include "gputm/speculation/repair_view.hpp"
 #include "gputm/speculation/shared_loads.hpp"
@@ -24,6 +25,7 @@ inline constexpr bool is_repair = Kind == pass::repair || Kind == pass::spread |
 template <class Options, pass Kind>
 class deferred_access {
   static constexpr bool calm = Kind == pass::calm, repair = is_repair<Kind>, dense = Kind == pass::dense;
+  static constexpr bool spread = Kind == pass::spread;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
   static constexpr bool tells = repair && !dense;  // the value of an only write; others would have no register
   static constexpr std::uint64_t no_key = parts::loop_log::absent;
@@ -45,17 +47,19 @@ class deferred_access {
   std::uint64_t note_ = no_key;  // what the next one of them tells: asked for before it is needed
   bool all_there_ = false;       // and whether all those values are there
   std::uint32_t awaited_ = parts::window_view::memory;
+  const bool guest_;           // here to load for others alone: another lane runs this position
   const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
   std::uint64_t known_key_;    // the element of the next one of them
   std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
   static constexpr std::uint32_t early = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
   static constexpr std::uint32_t has_changed = 32;
-  std::uint32_t stored_ = 0;  // the latest value, if it has room here, and somebody is to be told
+  std::uint32_t stored_ = 0;          // the latest value, if it has room here, and somebody is to be told
+  begun_reduction* begun_ = nullptr;  // of a repair whose lanes go together: what came too early goes on from there
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
                                parts::writer_marker& marker, std::uint32_t position, const parts::loop_window& w,
-                               std::uint32_t patience)
+                               std::uint32_t patience, bool guest = false)
       : writes_(view.log(position)),
         view_(view),
         ranges_(ranges),
@@ -64,12 +68,13 @@ class deferred_access {
         logged_(w.logged),
         offset_(w.range_offset()),
         repair_(repair ? w.repair : 0),
-        looks_(repair && !dense ? w.patience(patience) : 0),
+        looks_(repair && !dense && !(spread && w.gathers()) ? w.patience(patience) : 0),
         tag_(w.tag),
         not_first_(position != 0 ? parts::element_ranges::all : 0),
         overlaps_(calm && w.pending != 0),
         peeks_(calm && w.peeks() && position != 0),
-        known_(repair ? writes_.log().write_count() : 0),
+        guest_(guest),
+        known_(repair && !guest ? writes_.log().write_count() : 0),
         known_key_(repair ? known_key(0) : 0) {}
 
   /// So many of the reads tell whose value they are to take (repair_view::find_sources); whether all those values are
@@ -80,8 +85,12 @@ class deferred_access {
     next_note();
   }
 
+  /// Of a repair whose lanes go together: what this one has begun.
+  GPUTM_INLINE void go_together(begun_reduction& begun) { begun_ = &begun; }
+
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
+    if (is_guest()) return read_unlogged(r, index, 0, out);
     const std::uint64_t key = parts::element_key(number, index);
     const std::uint32_t range = ranges_.of(number, index, offset_);
     if (((found_.stored | logged_) & range) == 0) return read_unlogged(r, index, range, out);
@@ -128,6 +137,7 @@ class deferred_access {
   template <class T, std::size_t N>
   GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], std::uint32_t n,
                               T (&out)[N]) {
+    if (is_guest()) return false;
     std::uint32_t ranges = 0;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) ranges |= ranges_.of(number, index[i], offset_);
@@ -162,15 +172,39 @@ class deferred_access {
     if constexpr (dense) next_note();
     return true;
   }
-  /// Lanes can load for each other in a first pass: nobody waits there.
-  static constexpr bool shares_loads = calm;
+  /// Lanes can load for each other in a first pass: nobody waits there. In a repair, if they go together.
+  static constexpr bool shares_loads = calm || spread;
   /// `count` elements of the array of this number are to be loaded for this iteration.
   GPUTM_INLINE shared_errand errand(std::uint32_t number, std::uint32_t count) {
     marker_.make();
     return {number, count, position_, reads_, found_.stored, overlaps_ ? 1u : 0u};
   }
-  GPUTM_INLINE shared_loads lend(const region_table& regions) const {
-    return {view_, ranges_, regions, logged_, offset_};
+  GPUTM_INLINE bool may_share() const { return !spread || begun_ != nullptr; }
+  GPUTM_INLINE bool is_guest() const { return spread && guest_; }
+  using shared = shared_loads<repair>;
+  GPUTM_INLINE shared lend(const region_table& regions) const {
+    return {view_, ranges_, regions, logged_, offset_, tag_, repair_};
+  }
+  GPUTM_INLINE bool awaits() const { return awaited_ != parts::window_view::memory; }
+  /// What comes too early in a reduction goes on there in its next run.
+  static constexpr bool resumes = spread;
+  GPUTM_INLINE reduction_call call(const void* index, std::uint32_t number, std::uint32_t count) const {
+    return {index, position_, number, count, reads_};
+  }
+  template <class Accumulator>
+  GPUTM_INLINE std::uint32_t resume(const reduction_call& call, Accumulator& all) {
+    if (begun_ == nullptr || guest_) return 0;
+    const begun_reduction::place at = begun_->find(call, all);
+    reads_ += at.logged;
+    found_.read_logged |= at.read_logged;
+    found_.read_unlogged |= at.read_unlogged;
+    return at.done;
+  }
+  template <class Accumulator>
+  GPUTM_INLINE void hold(const reduction_call& call, const Accumulator& empty, const Accumulator& all,
+                         std::uint32_t done) {
+    if (begun_ == nullptr || awaited_ == parts::window_view::memory) return;
+    begun_->keep(call, empty, all, {done, reads_ - call.reads, found_.read_logged, found_.read_unlogged});
   }
   /// What has been loaded for this iteration.
   template <class Accumulator>
@@ -178,10 +212,17 @@ class deferred_access {
     found_.read_unlogged |= got.read_unlogged & not_first_;
     found_.read_logged |= got.read_logged & not_first_;
     if (got.logged != 0 && peeks_) found_.flags |= parts::loop_findings::peeked;
+    if (calm) found_.flags |= parts::loop_findings::gathers;
     reads_ += got.logged;
+    forwarded_ += got.forwarded;
+    if (spread && got.awaited != parts::window_view::memory) {
+      awaited_ = got.awaited;
+      trouble_ |= early;
+    }
   }
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
+    if (is_guest()) return false;
     const std::uint64_t key = parts::element_key(number, index);
     const std::uint32_t range = ranges_.of(number, index, offset_);
     if ((found_.stored & range) != 0) {

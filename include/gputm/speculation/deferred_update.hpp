@@ -64,13 +64,15 @@ class deferred_update : window_check<Options, Body> {
     std::uint32_t logs = 0;  ///< as positions::logs; a word: it lives in a register
   };
 
-  /// What is known of an iteration of a dense repair.
+  /// What is known of an iteration of a dense repair; `begun`: or of one whose lanes go together.
   struct known_sources {
     bool may_return;      ///< if it needs the value of one that has yet to run, it leaves all as it was, and runs once
                           ///< more in this repair
     bool are_there;       ///< all of the values that its reads tell of
     std::uint32_t count;  ///< so many of its reads tell whose value they are to take
     std::uint32_t awaited = parts::window_view::memory;  ///< then: who had yet to run
+    begun_reduction* begun = nullptr;
+    bool guest = false;  ///< it is another lane's, and this one is there to help
   };
   /// Runs the iteration at position `p`. False if the others of this thread need not run; of a dense repair, if this
   /// one runs once more.
@@ -79,13 +81,17 @@ class deferred_update : window_check<Options, Body> {
                             positions* those, known_sources* sources = nullptr) {
     using access = deferred_access<Options, Kind>;
     constexpr bool calm = Kind == pass::calm, wary = Kind == pass::wary, repair = is_repair<Kind>;
-    access a(view_, env_.ranges, marker, p, w_, env_.limits.patience);
+    access a(view_, env_.ranges, marker, p, w_, env_.limits.patience, Kind == pass::spread && sources->guest);
     if constexpr (Kind == pass::dense) a.know_sources(sources->count, sources->are_there);
+    if constexpr (Kind == pass::spread)
+      if (sources->begun != nullptr) a.go_together(*sources->begun);
     iteration<access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
+    if constexpr (Kind == pass::spread)
+      if (sources->guest) return false;
     if constexpr (repair) ++f.executed;
     f.found.add(a.found());
-    if constexpr (Kind == pass::dense) {
+    if constexpr (Kind == pass::dense || Kind == pass::spread) {
       sources->awaited = a.awaited();
       if (sources->may_return && sources->awaited != parts::window_view::memory) {  // its status stays as it was
         if (a.differs(false)) this->find(parts::loop_findings::unmarked);
@@ -215,10 +221,55 @@ class deferred_update : window_check<Options, Body> {
   GPUTM_INLINE void execute_spread(parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                                    positions* those) {
     const std::uint32_t threads = simt::grid_threads(), warps = threads / simt::warp_width();
+    const std::uint32_t step = warps * 5 / 8 | 1;
+    std::uint32_t p =
+        simt::lane() * warps + (simt::grid_thread_rank() / simt::warp_width() + simt::lane() * step) % warps;
+    std::uint32_t awaited = view_.memory;
+    const auto skip = [&] {
+      GPUTM_NO_UNROLL
+      while (p < w_.size && (p < w_.from || !is_dirty(p))) p += threads;
+    };
+    skip();
+    begun_reduction begun;
+    const repair_view<true> others(view_, w_.tag, w_.repair);
+    const std::uint32_t patience = w_.patience(env_.limits.patience);
+    std::uint32_t in_vain = 0;
     GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::lane() * warps + simt::grid_thread_rank() / simt::warp_width(); p < w_.size;
-         p += threads)
-      if (p >= w_.from && is_dirty(p)) execute<pass::spread>(p, marker, f, trouble, those);
+    for (;;) {
+      const bool has_one = p < w_.size, waits = in_vain < patience;
+      std::uint32_t its = p;
+      bool runs = has_one;
+      known_sources sources{waits, false, 0};
+      if (w_.gathers()) {
+        if (!simt::any(simt::full_mask, has_one)) break;
+        if (has_one && waits && awaited != view_.memory)
+          runs = others.of_status(view_.log(awaited).status(w_.tag)) != repair_view<true>::progress::pending;
+        const simt::mask_t running = simt::ballot(simt::full_mask, runs);
+        if (running == 0) {
+          ++in_vain;
+          simt::backoff(20);
+          continue;
+        }
+        simt::sync_warp();  // lanes have entered reads in each other's logs, and may enter them again
+        const std::uint32_t whose = simt::shfl(simt::full_mask, p, simt::lowest(running));
+        if (!runs) its = whose;
+        sources.begun = &begun;
+        sources.guest = !runs;
+      } else {
+        if (!has_one) break;
+        sources.may_return = false;
+      }
+      const std::uint32_t before = f.failed;
+      const bool ends = execute<pass::spread>(its, marker, f, trouble, those, &sources);
+      if (runs && ends) {
+        p += threads;
+        skip();
+        awaited = view_.memory;
+      } else if (runs) {
+        awaited = sources.awaited;
+      }
+      if (w_.gathers() && simt::any(simt::full_mask, runs && (waits || f.failed == before))) in_vain = 0;
+    }
     those->left = those->due;  // who runs them has no part in this thread's sets; the check looks at all of these
   }
   /// The same as execute_shared() where many of them need each other's values. One that needs the value of another one

@@ -16,6 +16,7 @@
 #include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
 #include "gputm/parts/table_space.hpp"
+#include "gputm/speculation/begun_reduction.hpp"
 #include "gputm/speculation/shared_loads.hpp"
 
 namespace gputm::speculation {
@@ -110,10 +111,30 @@ class iteration {
   GPUTM_INLINE loaded<Accumulator> reduce_each(std::uint32_t count, Where where, const Accumulator& empty) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
     loaded<Accumulator> all{empty, false};
-    std::uint32_t first = 0;
-    if constexpr (parts::is_gathered<Where> && shares_loads<T>) first = reduce_shared<T>(where, count, all.value);
-    auto use = [&all](std::uint32_t k, const T& value) { all.value.add(k, value); };
-    all.ok = load_from(first, count, where, use);
+    std::uint32_t done = 0;
+    if constexpr (parts::is_gathered<Where> && resumes<Accumulator>) {
+      const reduction_call call = access_.call(where.index, number_of(where.array.handle()), count);
+      if (left_ > count) done = access_.resume(call, all.value);
+      left_ -= done;
+      if constexpr (shares_loads<T>)
+        if (access_.may_share()) done += reduce_shared<T>(where, done, count, all.value, empty);
+      if (access_.is_guest() || access_.awaits()) {
+        if (!access_.is_guest()) access_.hold(call, empty, all.value, done);
+        go_astray();
+        return all;
+      }
+      auto use = [&](std::uint32_t k, const T& value) {
+        all.value.add(k, value);
+        done = k + 1;
+      };
+      all.ok = load_from(done, count, where, use);
+      if (!all.ok) access_.hold(call, empty, all.value, done);
+    } else {
+      if constexpr (parts::is_gathered<Where> && shares_loads<T>)
+        if (access_.may_share()) done = reduce_shared<T>(where, 0, count, all.value, empty);
+      auto use = [&all](std::uint32_t k, const T& value) { all.value.add(k, value); };
+      all.ok = load_from(done, count, where, use);
+    }
     return all;
   }
   /// Writes an element for the iterations after this one.
@@ -164,21 +185,37 @@ class iteration {
     if constexpr (requires { Access::shares_loads; }) return Access::shares_loads && (sizeof(T) == 4 || sizeof(T) == 8);
     return false;
   }();
-  /// Elements of one array, by all lanes that are here together, for those of them that ask for many: how many of this
-  /// one's first ones are loaded, and added to `all`, which is empty.
+  /// Whether an accumulator can wait for an element that is not there yet.
+  template <class Accumulator>
+  static constexpr bool resumes = [] {
+    if constexpr (requires { Access::resumes; })
+      return Access::resumes && sizeof(Accumulator) <= begun_reduction::most_bytes;
+    return false;
+  }();
+  /// Elements of one array from number `first` on, by all lanes that are here together, for those of them that ask for
+  /// many: how many of this one's next ones are loaded, and added to `all`.
   template <class T, class Where, class Accumulator>
-  GPUTM_INLINE std::uint32_t reduce_shared(const Where& where, std::uint32_t count, Accumulator& all) {
+  GPUTM_INLINE std::uint32_t reduce_shared(Where where, std::uint32_t first, std::uint32_t count, Accumulator& all,
+                                           const Accumulator& empty) {
     const std::uint32_t number = number_of(where.array.handle());
+    count -= first;
+    where.index += first;
     if (number >= max_regions || left_ <= count) count = 0;  // the iteration itself finds out what is wrong
-    if (simt::is_private(where.index)) count = 0;            // others would read an array of their own
-    constexpr std::uint64_t kind = shared_loads::kind<T, Where, Accumulator>();
+    if (access_.is_guest()) count = 0;
+    if (simt::is_private(where.index)) count = 0;  // others would read an array of their own
+    constexpr std::uint64_t kind = Access::shared::template kind<T, Where, Accumulator>();
     const parts::lane_team team(simt::match_any(simt::together(), kind));
     const simt::mask_t busy = team.busiest(count);
-    if (busy == 0) return 0;
-    const auto got =
-        shared_loads::reduce<T>(access_.lend(regions_), team, busy, access_.errand(number, count), where, all);
-    if ((busy >> simt::lane() & 1) == 0) return 0;
-    all = got.all;
+    shared_yield<Accumulator> got{empty};
+    if (busy != 0)
+      got = Access::shared::template reduce<T>(access_.lend(regions_), team, busy, access_.errand(number, count), where,
+                                               first, empty);
+    if ((busy >> simt::lane() & 1) == 0) {
+      if (!Access::resumes || count == 0) return 0;
+      got = Access::shared::template reduce_alone<T>(access_.lend(regions_), access_.errand(number, count), where,
+                                                     first, empty);
+    }
+    all.merge(got.all);
     left_ -= got.count;
     access_.take(got);
     return got.count;

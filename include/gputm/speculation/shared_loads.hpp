@@ -5,6 +5,7 @@
 #include "gputm/gather.hpp"
 #include "gputm/parts/lane_team.hpp"
 #include "gputm/parts/window_view.hpp"
+#include "gputm/speculation/repair_view.hpp"
 
 namespace gputm::speculation {
 
@@ -22,27 +23,29 @@ struct shared_errand {
 template <class Accumulator>
 struct shared_yield {
   Accumulator all;
-  std::uint32_t count = 0;          ///< so many of the first elements are in it
-  std::uint32_t logged = 0;         ///< so many of these are in the iteration's log now, too
-  std::uint32_t read_logged = 0;    ///< the ranges that those are of,
-  std::uint32_t read_unlogged = 0;  ///< and the others
+  std::uint32_t count = 0;                             ///< so many of the first elements are in it
+  std::uint32_t logged = 0;                            ///< so many of these are in the iteration's log now, too
+  std::uint32_t read_logged = 0;                       ///< the ranges that those are of,
+  std::uint32_t read_unlogged = 0;                     ///< and the others
+  std::uint32_t forwarded = 0;                         ///< so many are deferred writes of lower iterations
+  std::uint32_t awaited = parts::window_view::memory;  ///< whose value the next one is, if he has yet to run
 };
 
-/// Loads of a first pass, which looks for nobody's deferred write. Apart, and all of it by value or in the kernel's
+/// Loads of a first pass, which looks for nobody's deferred write; or of a repair, up to an element that is not there
+/// yet, or that single loads know better. Apart, and all of it by value or in the kernel's
 /// parameters: beside a body it would have too few registers to have several loads under way.
+template <bool Repair>
 class shared_loads {
   const parts::window_view view_;
   const parts::element_ranges& ranges_;
   const region_table& regions_;
-  const std::uint32_t logged_, offset_;
-
-  static constexpr unsigned each = 4;  // loads that a lane has under way; with more it spills what it has loaded
+  const std::uint32_t logged_, offset_, tag_, repair_;
 
   /// Where number `first` and the next ones are: number first + k * width + this lane's rank is the k-th. Behind the
   /// last one that one again, and no branch, so the loads overlap.
-  template <class Index>
-  static GPUTM_INLINE void fetch_indices(const parts::lane_team& team, std::uint32_t first, std::uint32_t count,
-                                         const Index* those, Index (&index)[each]) {
+  template <class Team, class Index, std::size_t each>
+  static GPUTM_INLINE void fetch_indices(const Team& team, std::uint32_t first, std::uint32_t count, const Index* those,
+                                         Index (&index)[each]) {
     GPUTM_UNROLL
     for (unsigned k = 0; k < each; ++k) {
       const std::uint32_t i = first + k * team.width() + team.rank();
@@ -51,10 +54,11 @@ class shared_loads {
   }
 
  public:
-  /// `logged`, `offset`: of the window, whose ranges are logged and where ranges begin.
+  /// `logged`, `offset`: of the window, whose ranges are logged and where ranges begin. `tag`, `repair`: which one.
   GPUTM_INLINE shared_loads(const parts::window_view& view, const parts::element_ranges& ranges,
-                            const region_table& regions, std::uint32_t logged, std::uint32_t offset)
-      : view_(view), ranges_(ranges), regions_(regions), logged_(logged), offset_(offset) {}
+                            const region_table& regions, std::uint32_t logged, std::uint32_t offset, std::uint32_t tag,
+                            std::uint32_t repair)
+      : view_(view), ranges_(ranges), regions_(regions), logged_(logged), offset_(offset), tag_(tag), repair_(repair) {}
 
   /// Tells apart lanes that are together in calls with different types: only those of one kind can load for each other.
   template <class T, class Where, class Accumulator>
@@ -68,24 +72,64 @@ class shared_loads {
   /// `empty` at first. T: the elements' type. Each lane gets what has come of its own.
   template <class T, class Where, class Accumulator>
   static GPUTM_NOINLINE shared_yield<Accumulator> reduce(shared_loads loads, parts::lane_team team, simt::mask_t busy,
-                                                         shared_errand mine, Where where, Accumulator empty) {
+                                                         shared_errand mine, Where where, std::uint32_t first,
+                                                         Accumulator empty) {
     shared_yield<Accumulator> yield{empty};
     GPUTM_NO_UNROLL
     for (; busy != 0; busy &= busy - 1) {
       const std::uint32_t owner = simt::lowest(busy);
       const shared_yield<Accumulator> its = loads.template reduce_one<T>(
           team, simt::shfl_words(team.mask(), mine, owner), simt::shfl_words(team.mask(), where.index, owner),
-          simt::shfl_words(team.mask(), empty, owner));
+          simt::shfl_words(team.mask(), empty, owner), simt::shfl(team.mask(), first, owner));
       if (simt::lane() == owner) yield = its;
     }
     return yield;
   }
+  /// The same by this lane alone, for itself: several loads for the latency of one.
+  template <class T, class Where, class Accumulator>
+  static GPUTM_NOINLINE shared_yield<Accumulator> reduce_alone(shared_loads loads, shared_errand mine, Where where,
+                                                               std::uint32_t first, Accumulator empty) {
+    return loads.template reduce_one<T>(parts::one_lane{}, mine, where.index, empty, first);
+  }
 
  private:
-  template <class T, class Index, class Accumulator>
-  GPUTM_INLINE shared_yield<Accumulator> reduce_one(const parts::lane_team& team, shared_errand e, const Index* those,
-                                                    const Accumulator& empty) const {
+  static constexpr std::uint32_t memory = parts::window_view::memory;
+
+  /// In a repair: the value of an element, as the iterations below position `p` leave it, `value` being memory's, and
+  /// whose it is. False if it is not there yet, or, with memory as source, if a single load knows better.
+  template <class Word>
+  GPUTM_INLINE bool forward(std::uint32_t p, std::uint64_t key, const parts::writer_table::writers& marked, Word& value,
+                            std::uint32_t& source) const {
+    source = memory;
+    if (marked.first >= p) return true;
+    if (marked.last >= p || !view_.marks_hold()) return false;
+    const repair_view<true> others(view_, tag_, repair_);
+    const parts::position_status its = view_.log(marked.last).status(tag_);
+    const auto so_far = others.of_status(its);
+    if (so_far == repair_view<true>::progress::pending) source = marked.last;
+    if (!others.has_run(so_far)) return false;
+    source = marked.last;
+    if (sizeof value <= sizeof its.value && its.has_value) {
+      memcpy(&value, &its.value, sizeof value);
+      return true;
+    }
+    const parts::loop_log log = view_.log(source);
+    if (so_far == repair_view<true>::progress::done && !others.has_run(others.acquire(source))) source = memory;
+    const std::uint32_t entry = source == memory ? log.none : log.find_write(key, log.write_count());
+    if (entry == log.none) {
+      source = memory;
+      return false;
+    }
+    value = log.template value<Word>(entry);
+    return true;
+  }
+
+  template <class T, class Team, class Index, class Accumulator>
+  GPUTM_INLINE shared_yield<Accumulator> reduce_one(const Team& team, shared_errand e, const Index* those,
+                                                    const Accumulator& empty, std::uint32_t first) const {
     using word = parts::word_of<T>;
+    // loads that a lane has under way: with more it spills what it has loaded; alone it mostly finds one or two there
+    constexpr unsigned each = !Repair ? 4 : std::is_same_v<Team, parts::one_lane> ? 1 : 2;
     const region r = regions_.regions[e.array];
     const parts::loop_log log = view_.log(e.position);
     shared_yield<Accumulator> yield{empty};
@@ -104,9 +148,9 @@ class shared_loads {
         index[k] = is ? static_cast<std::uint32_t>(next[k]) : 0;
         ranges |= parts::element_ranges::of(first_range, shift, index[k], offset_);
       }
-      ranges = simt::reduce_or(team.mask(), ranges);
+      ranges = team.bits(ranges);
       // The iteration itself sees about all that is special.
-      if (!simt::all(team.mask(), usual) || (e.stored & ranges) != 0) break;
+      if (!team.all(usual) || (e.stored & ranges) != 0) break;
       bool is_logged = (logged_ & ranges) != 0;
       if (is_logged && e.overlaps != 0) break;
       if (is_logged && log.read_capacity() - e.reads < n) {
@@ -116,15 +160,47 @@ class shared_loads {
       word value[each];
       GPUTM_UNROLL
       for (unsigned k = 0; k < each; ++k) value[k] = parts::read_element<word>(r, index[k]);
-      fetch_indices(team, yield.count + n, e.count, those, next);  // before they are needed
+      std::uint32_t source[each], there = n;  // so many of the next ones are
+      if constexpr (Repair) {
+        if (is_logged) {
+          parts::writer_table::writers marked[each];
+          GPUTM_UNROLL
+          for (unsigned k = 0; k < each; ++k)
+            marked[k] = view_.table().writers_of(parts::element_key(e.array, index[k]));
+          fetch_indices(team, yield.count + n, e.count, those, next);
+          GPUTM_UNROLL
+          for (unsigned k = 0; k < each; ++k) {
+            const std::uint32_t i = k * team.width() + team.rank();
+            if (i < there &&
+                !forward(e.position, parts::element_key(e.array, index[k]), marked[k], value[k], source[k]))
+              there = i;
+          }
+          there = team.least(there);
+          GPUTM_UNROLL
+          for (unsigned k = 0; k < each; ++k) {
+            const std::uint32_t i = k * team.width() + team.rank();
+            yield.forwarded += i < there && source[k] != memory;
+            if (i == there && there != n) yield.awaited = source[k];
+          }
+        } else {
+          fetch_indices(team, yield.count + n, e.count, those, next);
+        }
+      } else {
+        fetch_indices(team, yield.count + n, e.count, those, next);  // before they are needed
+      }
       if (is_logged) {
         GPUTM_UNROLL
         for (unsigned k = 0; k < each; ++k) {
           const std::uint32_t i = k * team.width() + team.rank();
-          if (i < n) log.set_calm_read(e.reads + i, parts::element_key(e.array, index[k]));
+          const std::uint64_t key = parts::element_key(e.array, index[k]);
+          if (i >= there) continue;
+          if constexpr (Repair)
+            log.set_read(e.reads + i, key, source[k]);
+          else
+            log.set_calm_read(e.reads + i, key);
         }
-        e.reads += n;
-        yield.logged += n;
+        e.reads += there;
+        yield.logged += there;
         yield.read_logged |= ranges;
       } else {
         yield.read_unlogged |= ranges;
@@ -133,19 +209,24 @@ class shared_loads {
         GPUTM_UNROLL
         for (unsigned k = 0; k < each; ++k) {
           const std::uint32_t i = k * team.width() + team.rank();
-          if (!all && i >= n) continue;
+          if (!all && i >= there) continue;
           T one;
           memcpy(static_cast<void*>(&one), &value[k], sizeof one);
-          yield.all.add(yield.count + i, one);
+          yield.all.add(first + yield.count + i, one);
         }
       };
-      if (n == at_once)
+      if (there == at_once)
         add(true);
       else
         add(false);
-      yield.count += n;
+      yield.count += there;
+      if (there != n) break;
     }
     team.merge(yield.all);
+    if constexpr (Repair) {
+      yield.forwarded = team.sum(yield.forwarded);
+      yield.awaited = team.least(yield.awaited);
+    }
     return yield;
   }
 };
