@@ -95,12 +95,12 @@ class shared_loads {
  private:
   static constexpr std::uint32_t memory = parts::window_view::memory;
 
-  /// In a repair: the value of an element, as the iterations below position `p` leave it, `value` being memory's, and
-  /// whose it is. False if it is not there yet, or, with memory as source, if a single load knows better.
+  /// In a repair: the value of an element, as the iterations below position `p` leave it, and whose it is; `value` and
+  /// `source` being memory's at first. False if it is not there yet, or, with memory as source, if a single load knows
+  /// better.
   template <class Word>
   GPUTM_INLINE bool forward(std::uint32_t p, std::uint64_t key, const parts::writer_table::writers& marked, Word& value,
                             std::uint32_t& source) const {
-    source = memory;
     if (marked.first >= p) return true;
     if (marked.last >= p || !view_.marks_hold()) return false;
     const repair_view<true> others(view_, tag_, repair_);
@@ -158,9 +158,12 @@ class shared_loads {
         is_logged = false;  // the first iteration's log need not be complete
       }
       word value[each];
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < each; ++k) value[k] = parts::read_element<word>(r, index[k]);
       std::uint32_t source[each], there = n;  // so many of the next ones are
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < each; ++k) {
+        value[k] = parts::read_element<word>(r, index[k]);
+        source[k] = memory;
+      }
       if constexpr (Repair) {
         if (is_logged) {
           parts::writer_table::writers marked[each];
