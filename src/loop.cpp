@@ -208,6 +208,11 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.table_bytes = s.contested_at + (traits.writers ? std::uint64_t{s.logs.window} * sizeof(std::uint32_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? s.logs.nodes() * sizeof(std::uint32_t) : 0);
+  s.limits.joint = traits.repairs && c.repairs != 0 && !hashed && c.capacity.reads >= (host ? 8 : 256);
+  if (s.limits.joint) {
+    s.joint_at = ceiling(s.log_bytes, 128) * 128;
+    s.log_bytes = s.joint_at + parts::joint_space::bytes();
+  }
   s.memory = m.regions().memory;
   s.arrays = m.region_count();
   s.limits.iterations = n;

@@ -27,6 +27,7 @@ struct loop_sizes {
   std::uint64_t contested_at = 0;
   std::uint64_t log_bytes = 0;  ///< that the logs need, the lists' links from links_at on
   std::uint64_t links_at = 0;
+  std::uint64_t joint_at = 0;        ///< joint_space lies there among the logs; 0: there is none
   std::uint64_t in_place_bytes = 0;  ///< that loops in place need besides; 0: no loop is run in place
   parts::stray_space strays;         ///< without memory
   std::uint64_t strays_at = 0, roles_at = 0;
@@ -232,14 +233,18 @@ class loop_workspace {
     last_iterations_ = n;
     unsettled_ = missing_ = false;
   }
+  parts::joint_space joint() const {
+    if (sizes_.joint_at == 0) return {};
+    return {logs_.template as<std::byte>() + sizes_.joint_at, &state()->joint};
+  }
   /// What the kernel of a loop of `n` iterations needs; `scouted`: a scout goes before it.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n, bool scouted) const {
     parts::loop_limits limits = sizes_.limits;
     limits.set_iterations(n);
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
-    return {tm.ref().regions, control(), state(), sizes_.table,        sizes_.logs,
-            sizes_.ranges,    limits,    next,    in_place(n, scouted)};
+    return {tm.ref().regions, control(), state(), sizes_.table,         sizes_.logs,
+            sizes_.ranges,    limits,    next,    in_place(n, scouted), joint()};
   }
   /// Whether the next loop had better be run in place at first; if that turns out wrong, only time is lost.
   std::optional<in_place_kind> hopes_for_in_place(std::uint64_t n) const {

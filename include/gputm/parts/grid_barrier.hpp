@@ -59,6 +59,8 @@ class grid_barrier {
   GPUTM_INLINE void wait() {
     wait([] {});
   }
+  /// A copy of this one has been waited for so often.
+  GPUTM_INLINE void pass(std::uint32_t times) { round_ += times; }
 
   /// As wait(), but `serial` runs only if a thread has had `trouble`: else everybody goes on as soon as all have
   /// arrived, which saves the serial section and the time until others know that it is over. Whether any thread has had

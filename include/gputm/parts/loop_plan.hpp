@@ -120,6 +120,7 @@ class loop_plan {
     for (std::uint64_t& word : s_.found) simt::atomic(word).store(0, order::relaxed);
     s_.too_long.forget();
     forget_dirty();
+    if (limits_.joint) simt::atomic(s_.joint).store(0, order::relaxed);
   }
   /// Whether few of a window's iterations have run more than once. It means nothing if positions have been given up.
   static GPUTM_INLINE bool hardly_again(const report& r) {
@@ -205,6 +206,9 @@ class loop_plan {
   GPUTM_INLINE std::uint32_t twice_allowed(const loop_window& w) const {
     return limits_.repair_whole ? 2 * w.size : w.size;
   }
+  static GPUTM_INLINE void join(loop_window& w, bool joint) {
+    w.offset = joint ? w.offset | loop_window::joint : w.offset & ~loop_window::joint;
+  }
   /// Begins a window, but for the words that iterations change, and its own.
   GPUTM_INLINE void enter(const loop_window& w) {
     if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
@@ -258,6 +262,7 @@ class loop_plan {
     w.logged = past.calm != 0 ? past.calm & element_ranges::all : unknown;
     w.offset = past.offset;
     if (past.end != 0) move(w, past);
+    join(w, limits_.joint);
     w = prepare(w);
     if (limits_.peek && past.peeks != 0 && is_whole(w)) w.offset |= loop_window::peeking;
     return w;
@@ -324,7 +329,16 @@ class loop_plan {
   GPUTM_INLINE bool may_overlap(const report& r) const {
     const bool can =
         r.w.closing == 0 && !r.found.has(loop_findings::several) && r.w.commits == r.w.size && limits_.overlap;
-    return can && r.past.no_overlap == 0 && r.found.read_logged == 0;
+    return can && r.w.cut == 0 && r.past.no_overlap == 0 && r.found.read_logged == 0;
+  }
+  /// The lowest position with an incident is one whose log was full: it commits as a window's first only. So the window
+  /// ends below it, where all went without incident.
+  GPUTM_INLINE void give_up_from(report& r, std::uint32_t p) {
+    if (p == 0 || limits_.repairs == 0 || r.found.has(loop_findings::last_seen | loop_findings::alone)) return;
+    r.w.size = p;
+    r.w.cut = 1;
+    r.violated = writer_table::none;
+    s_.violated.forget();
   }
   /// Notes whether marks of last writers still hold.
   static GPUTM_INLINE void know_marks(report& r) {
@@ -333,6 +347,7 @@ class loop_plan {
   /// Behind a first pass without a check: decide(), and perhaps go_on().
   GPUTM_INLINE void prepare_check(report& r, bool commits_are_local) {
     know_marks(r);
+    if (r.violated == r.too_long && r.violated != writer_table::none) give_up_from(r, r.violated);
     if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
       r.w.plain = 1;
       if ((r.found.stored & r.found.read_logged) == 0) {
@@ -382,8 +397,10 @@ class loop_plan {
     w.pending = pending;
     const bool trouble = w.commits != w.size || (r.troubled.all != 0 && (w.cut != 0 || !hardly_again(r)));
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
+    if (limits_.joint) join(w, r.found.has(loop_findings::long_rows));
+    const bool is_next = r.too_long == r.w.commits && r.w.commits != 0 && r.w.is_joint();  // all warps load its rows
     w.base += w.commits;
-    w.stretch = r.w.is_given_up() ? 0 : next_stretch(r);
+    w.stretch = r.w.is_given_up() || is_next ? 0 : next_stretch(r);
     w.size = next_size(r);
     // It looks around itself, or uses logs, before that. So this is called again; a stretch was not decided, since such
     // a window has gone smoothly.

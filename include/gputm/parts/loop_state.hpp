@@ -44,6 +44,7 @@ struct loop_limits {
   bool repair_whole = false;       ///< a window is repaired before it gives up positions
   bool timed = false;              ///< one thread runs iterations where it has been faster than windows
   bool first_may_be_all = false;   ///< a first window may be all of a loop
+  bool joint = false;              ///< warps may load long rows together in a first pass
 
   GPUTM_INLINE constexpr void set_iterations(std::uint64_t n) {
     iterations = n;
@@ -76,7 +77,8 @@ struct loop_window {
   std::uint32_t from = 0;      ///< positions below are right, and run no more
   std::uint32_t pending = 0;   ///< positions below are those of the window before, and still to be written back, by
                                ///< each warp before it begins with this one: the two overlap
-  std::uint32_t offset = 0;    ///< of element_ranges; beside it `moved` if the loop before had another one, `peeking`
+  std::uint32_t offset = 0;    ///< of element_ranges; beside it `moved` if the loop before had another one,
+                               ///< `peeking`, `joint`
   std::uint32_t mixed = 0;     ///< ranges that loops are known to store to, and of which this one has logged reads
   std::uint32_t foreseen = 0;  ///< as written down before it began (loop_plan::foresee): nobody has decided otherwise
   std::uint32_t number = 0;    ///< tells windows apart
@@ -115,8 +117,10 @@ struct loop_window {
     return looks <= ~0u / longer ? looks * longer : ~0u;
   }
 
-  static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30;
-  GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking); }
+  static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30, joint = 1u << 29;
+  GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking | joint); }
+  /// Whether long rows are likely, which all warps load together in its first pass (joint_space).
+  GPUTM_INLINE bool is_joint() const { return (offset & joint) != 0; }
   /// Whether logged reads look for marks: there is nothing to check if none of their elements has one, of whatever
   /// kind, and all elements that the window stores to had one before. Of a loop's first window, if that is all of it.
   GPUTM_INLINE bool peeks() const { return (offset & peeking) != 0; }
@@ -143,6 +147,7 @@ struct loop_findings {
   static constexpr std::uint32_t peeked = 64;    ///< of a window that peeks: an element of a logged read has a mark, or
                                                  ///< one that was stored to had none
   static constexpr std::uint32_t gathers = 128;  ///< lanes have loaded for each other (shared_loads)
+  static constexpr std::uint32_t long_rows = 256;  ///< of rows so long that all warps might have (joint_space)
   GPUTM_INLINE constexpr bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
   GPUTM_INLINE constexpr void add(const loop_findings& f) {
     stored |= f.stored;
@@ -205,13 +210,14 @@ struct loop_state {
   alignas(128) lowest_position violated;  ///< that must not commit
   lowest_position ended;                  ///< whose body ended the loop
   std::uint64_t found[loop_findings::words];
-  std::uint64_t dirty;         ///< a dirty_count; behind a repair it has none below
-  std::uint64_t troubled;      ///< the one of the first check that has found any
-  lowest_position too_long;    ///< whose log was full: it commits as a window's first only
-  std::uint32_t lengthy;       ///< 1: some of those in violation have read many elements; 2: very many
-  std::uint32_t dirty_before;  ///< as of the check before
-  std::uint32_t ran;           ///< in this window: runs of bodies
-  std::uint32_t failed;        ///< the first iteration of the window has reported an error
+  std::uint64_t dirty;               ///< a dirty_count; behind a repair it has none below
+  std::uint64_t troubled;            ///< the one of the first check that has found any
+  lowest_position too_long;          ///< whose log was full: it commits as a window's first only
+  std::uint32_t lengthy;             ///< 1: some of those in violation have read many elements; 2: very many
+  std::uint32_t dirty_before;        ///< as of the check before
+  std::uint32_t ran;                 ///< in this window: runs of bodies
+  std::uint32_t failed;              ///< the first iteration of the window has reported an error
+  alignas(128) std::uint64_t joint;  ///< joint_space
   alignas(128) in_place_words in_place;
   scout_words scout;
   grid_barrier_words in_place_barrier;

@@ -6,17 +6,21 @@
 #include "gputm/parts/write_buffer.hpp"
 #include "gputm/speculation/begun_reduction.hpp"
 #include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/joint_turn.hpp"
 #include "gputm/speculation/repair_view.hpp"
 #include "gputm/speculation/shared_loads.hpp"
 
 namespace gputm::speculation {
 
-/// What a pass over a window is: its first one, which looks for nobody and lists nothing; its first one if violations
-/// are likely, and nobody repairs them; or a repair of those in violation, or one of such long ones that they are dealt
-/// out to all warps, or one of so many that they need each other's values. Each has code of its own.
-enum class pass : std::uint8_t { calm, wary, repair, spread, dense };
+/// What a pass over a window is: its first one, which looks for nobody and lists nothing; the same with rows that all
+/// warps load together; its first one if violations are likely, and nobody repairs them; or a repair of those in
+/// violation, or one of such long ones that they are dealt out to all warps, or one of so many that they need each
+/// other's values. Each has code of its own.
+enum class pass : std::uint8_t { calm, joint, wary, repair, spread, dense };
 template <pass Kind>
 inline constexpr bool is_repair = Kind == pass::repair || Kind == pass::spread || Kind == pass::dense;
+template <pass Kind>
+inline constexpr bool is_calm = Kind == pass::calm || Kind == pass::joint;
 
 /// Options::eager_check: look for lower writers at each single load already, in a window that is wary.
 /// Options::forwarding: take the value of one that this block has finished. Both are hints: the check that follows
@@ -24,8 +28,8 @@ inline constexpr bool is_repair = Kind == pass::repair || Kind == pass::spread |
 /// may have noted beforehand; if that is to run again as well, wait for it a while, with Options::forwarding.
 template <class Options, pass Kind>
 class deferred_access {
-  static constexpr bool calm = Kind == pass::calm, repair = is_repair<Kind>, dense = Kind == pass::dense;
-  static constexpr bool spread = Kind == pass::spread;
+  static constexpr bool calm = is_calm<Kind>, repair = is_repair<Kind>, dense = Kind == pass::dense;
+  static constexpr bool spread = Kind == pass::spread, joint = Kind == pass::joint;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
   static constexpr bool tells = repair && !dense;  // the value of an only write; others would have no register
   static constexpr std::uint64_t no_key = parts::loop_log::absent;
@@ -54,6 +58,7 @@ class deferred_access {
   static constexpr std::uint32_t early = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
   static constexpr std::uint32_t has_changed = 32;
   std::uint32_t stored_ = 0;          // the latest value, if it has room here, and somebody is to be told
+  joint_turn* joint_ = nullptr;       // of a pass with rows that all warps load together: what this run is for
   begun_reduction* begun_ = nullptr;  // of a repair whose lanes go together: what came too early goes on from there
 
  public:
@@ -174,13 +179,67 @@ class deferred_access {
   }
   /// Lanes can load for each other in a first pass: nobody waits there. In a repair, if they go together.
   static constexpr bool shares_loads = calm || spread;
+  /// Whether all of `count` elements of the array of this number would have to be logged, and there is no room. Then
+  /// the attempt ends before it has loaded them.
+  GPUTM_INLINE bool exceeds_log(std::uint32_t number, std::uint32_t count) {
+    if (is_guest() || first() || found_.stored != 0 || count <= writes_.log().read_capacity() - reads_) return false;
+    if (number >= max_regions || (ranges_.of_array(number) & ~logged_) != 0) return false;
+    full(too_many_reads);
+    if (calm) found_.flags |= parts::loop_findings::long_rows;
+    return true;
+  }
   /// `count` elements of the array of this number are to be loaded for this iteration.
   GPUTM_INLINE shared_errand errand(std::uint32_t number, std::uint32_t count) {
     marker_.make();
     return {number, count, position_, reads_, found_.stored, overlaps_ ? 1u : 0u};
   }
+  /// Whether all warps may load long rows together (joint_space); what this run is for.
+  static constexpr bool joins = joint;
+  GPUTM_INLINE void take_turn(joint_turn& turn) { joint_ = &turn; }
+  /// Of a guest: whether this is the row that it is here for.
+  GPUTM_INLINE bool is_asked_for(const reduction_call& call, std::uint64_t kind) const {
+    if (joint_->collected + 1 != joint_->rows) return false;
+    return is(joint_->space.row(joint_->row[joint_->collected]), call, kind);
+  }
+  GPUTM_INLINE const joint_turn& turn() const { return *joint_; }
+  /// Asks for a row, if it is long and all of it can be logged, or none; then the attempt ends. Not behind a store,
+  /// which would be done twice.
+  GPUTM_INLINE bool asks_for(const reduction_call& call, std::uint64_t kind) {
+    joint_turn& t = *joint_;
+    if (t.loads || t.refused || t.collected != t.rows || t.rows == joint_turn::most) return false;
+    if (call.count < parts::joint_space::least || call.array >= max_regions || found_.stored != 0) return false;
+    found_.flags |= parts::loop_findings::long_rows;
+    bool logged = (logged_ & ranges_.of_array(call.array)) != 0;
+    if (logged && writes_.log().read_capacity() - reads_ < call.count) {
+      if (!first()) return false;
+      logged = false;
+    }
+    const std::uint32_t number = t.space.post({call.index, kind, position_, call.array, call.count, reads_, logged,
+                                               t.rows, t.rows != 0 ? t.row[t.rows - 1] : 0});
+    t.asked = number != parts::joint_space::none;
+    t.refused = !t.asked;
+    if (t.asked) t.row[t.rows++] = number;
+    return t.asked;
+  }
+  /// All of a row, if it is the next one that it has asked for and it is loaded: how many elements.
+  template <class Accumulator>
+  GPUTM_INLINE std::uint32_t collect(const reduction_call& call, std::uint64_t kind, Accumulator& all) {
+    joint_turn& t = *joint_;
+    if (t.refused || t.collected == t.rows) return 0;
+    const std::uint32_t number = t.row[t.collected];
+    const parts::joint_row row = t.space.row(number);
+    if (!is(row, call, kind)) return 0;
+    parts::joint_sum sum;
+    t.refused = (!is_guest() && row.reads != reads_) || !t.space.find_sum(number, row, sum);
+    if (t.refused) return 0;
+    ++t.collected;
+    sum.get(all);
+    take(
+        shared_yield<Accumulator>{all, sum.count, row.logged != 0 ? sum.count : 0, sum.read_logged, sum.read_unlogged});
+    return sum.count;
+  }
   GPUTM_INLINE bool may_share() const { return !spread || begun_ != nullptr; }
-  GPUTM_INLINE bool is_guest() const { return spread && guest_; }
+  GPUTM_INLINE bool is_guest() const { return (spread || joint) && guest_; }
   using shared = shared_loads<repair>;
   GPUTM_INLINE shared lend(const region_table& regions) const {
     return {view_, ranges_, regions, logged_, offset_, tag_, repair_};
@@ -213,6 +272,7 @@ class deferred_access {
     found_.read_logged |= got.read_logged & not_first_;
     if (got.logged != 0 && peeks_) found_.flags |= parts::loop_findings::peeked;
     if (calm) found_.flags |= parts::loop_findings::gathers;
+    if (calm && got.count >= parts::joint_space::least) found_.flags |= parts::loop_findings::long_rows;
     reads_ += got.logged;
     forwarded_ += got.forwarded;
     if (spread && got.awaited != parts::window_view::memory) {
@@ -286,6 +346,9 @@ class deferred_access {
   }
 
  private:
+  GPUTM_INLINE bool is(const parts::joint_row& row, const reduction_call& call, std::uint64_t kind) const {
+    return row.index == call.index && row.array == call.array && row.count == call.count && row.kind == kind;
+  }
   template <class T>
   GPUTM_INLINE bool read_unlogged(const region& r, std::uint32_t index, std::uint32_t range, T& out) {
     marker_.make();

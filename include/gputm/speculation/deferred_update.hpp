@@ -52,7 +52,7 @@ class deferred_update : window_check<Options, Body> {
   using order = simt::order;
   using base = window_check<Options, Body>;
   using base::barrier_, base::body_, base::env_, base::log, base::plan_, base::table_, base::view_, base::w_;
-  using base::first_turn, base::know_writers, base::position, base::repairs, base::turn_of;
+  using base::first_turn, base::joins, base::know_writers, base::position, base::repairs, base::turn_of;
   using typename base::check_result, typename base::positions;
 
   /// What the iterations of a pass have done, those of this thread.
@@ -75,20 +75,30 @@ class deferred_update : window_check<Options, Body> {
     bool guest = false;  ///< it is another lane's, and this one is there to help
   };
   /// Runs the iteration at position `p`. False if the others of this thread need not run; of a dense repair, if this
-  /// one runs once more.
+  /// one runs once more. `turn`: of a pass with rows that all warps load together.
   template <pass Kind>
   GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
-                            positions* those, known_sources* sources = nullptr) {
+                            positions* those, known_sources* sources = nullptr, joint_turn* turn = nullptr) {
     using access = deferred_access<Options, Kind>;
-    constexpr bool calm = Kind == pass::calm, wary = Kind == pass::wary, repair = is_repair<Kind>;
-    access a(view_, env_.ranges, marker, p, w_, env_.limits.patience, Kind == pass::spread && sources->guest);
+    constexpr bool calm = is_calm<Kind>, wary = Kind == pass::wary, repair = is_repair<Kind>;
+    bool guest = false;
+    if constexpr (Kind == pass::spread) guest = sources->guest;
+    if constexpr (Kind == pass::joint) guest = turn->loads;
+    access a(view_, env_.ranges, marker, p, w_, env_.limits.patience, guest);
+    if constexpr (Kind == pass::joint) a.take_turn(*turn);
     if constexpr (Kind == pass::dense) a.know_sources(sources->count, sources->are_there);
     if constexpr (Kind == pass::spread)
       if (sources->begun != nullptr) a.go_together(*sources->begun);
     iteration<access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
-    if constexpr (Kind == pass::spread)
-      if (sources->guest) return false;
+    if constexpr (Kind == pass::spread || Kind == pass::joint)
+      if (guest) return false;
+    if constexpr (Kind == pass::joint) {
+      if (turn->asked) {  // it runs again
+        f.found.flags |= parts::loop_findings::long_rows;
+        return true;
+      }
+    }
     if constexpr (repair) ++f.executed;
     f.found.add(a.found());
     if constexpr (Kind == pass::dense || Kind == pass::spread) {
@@ -158,9 +168,9 @@ class deferred_update : window_check<Options, Body> {
   template <pass Kind>
   GPUTM_INLINE void finish(std::uint32_t p, const parts::position_status& s) const {
     constexpr simt::scope who = is_repair<Kind> ? simt::scope::device : simt::scope::block;
-    if (Kind != pass::calm && Options::forwarding)  // others look before the barrier
+    if (!is_calm<Kind> && Options::forwarding)  // others look before the barrier
       log(p).template publish<who>(s);
-    else if (Kind != pass::calm || s.dirty || s.last)
+    else if (!is_calm<Kind> || s.dirty || s.last)
       log(p).set_status(s);
   }
   GPUTM_INLINE bool is_dirty(std::uint32_t p) const { return log(p).status(w_.tag).dirty; }
@@ -318,6 +328,68 @@ class deferred_update : window_check<Options, Body> {
       }
     }
   }
+  struct joint_result {
+    pass_result of_pass;
+    std::uint32_t barriers;
+  };
+  /// All positions in a first pass, one a thread, with rows that all warps load together. Apart, as execute_apart().
+  /// `barrier`: that of the loop, which has to be told how often all have met. `begins`: it is the loop's first window,
+  /// which nobody has written down yet.
+  static GPUTM_NOINLINE joint_result execute_joint(const loop_environment& env, const Body& body, positions* those,
+                                                   parts::grid_barrier barrier, bool begins) {
+    deferred_update self = in_pass<pass::joint>(env, body, begins);
+    pass_result f;
+    joint_turn turn{env.joint};
+    those->trouble = false;
+    if (position(0) < self.w_.size) self.run_joint(f, those, turn);
+    barrier.wait();
+    std::uint32_t barriers = 1;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t pieces = env.joint.pieces(), before = 0; pieces != before; barriers += 2) {
+      self.load_rows(before, pieces);
+      barrier.wait();
+      if (turn.asked) self.run_joint(f, those, turn);
+      barrier.wait();
+      before = pieces;
+      pieces = env.joint.pieces();
+    }
+    those->logs = f.logs != 0;
+    those->rows = turn.rows;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < turn.rows; ++k) {
+      those->row[k] = turn.row[k];
+      if (k >= turn.collected) env.joint.forget_log(turn.row[k]);
+    }
+    return {f, barriers};
+  }
+  /// This thread's position, up to the next row for which it asks, or to its end.
+  GPUTM_INLINE void run_joint(pass_result& f, positions* those, joint_turn& turn) {
+    parts::writer_marker marker(view_.table(), true);
+    iteration_trouble trouble;
+    turn.begin();
+    execute<pass::joint>(position(0), marker, f, trouble, those, nullptr, &turn);
+    note_marks(marker, f);
+  }
+  /// Each warp loads pieces, whosever they are; those from number `from` on.
+  GPUTM_INLINE void load_rows(std::uint32_t from, std::uint32_t to) {
+    pass_result none;
+    parts::writer_marker marker(view_.table(), true);
+    iteration_trouble trouble;
+    const std::uint32_t width = simt::warp_width(), warps = simt::grid_threads() / width;
+    joint_turn turn{env_.joint};
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = from + simt::grid_thread_rank() / width; k < to; k += warps) {
+      const std::uint32_t number = env_.joint.row_of(k);
+      if (number == parts::joint_space::none) continue;
+      turn.begin_piece(k);
+      simt::sync_warp();  // so that its lanes are together
+      execute<pass::joint>(env_.joint.row(number).position, marker, none, trouble, nullptr, nullptr, &turn);
+    }
+  }
+  GPUTM_INLINE void note_marks(parts::writer_marker& marker, pass_result& f) const {
+    if (marker.several()) f.found.flags |= parts::loop_findings::several;
+    if (w_.peeks() && marker.found_none()) f.found.flags |= parts::loop_findings::peeked;
+  }
   /// All positions in a first pass, those that are due in a repair.
   template <pass Kind>
   GPUTM_INLINE pass_result execute_positions(positions* those) {
@@ -374,11 +446,17 @@ class deferred_update : window_check<Options, Body> {
   /// makes all it needs anew: to copy it takes more memory than caches have, and calm loops longer as well.
   template <pass Kind>
   static GPUTM_NOINLINE pass_result execute_apart(const loop_environment& env, const Body& body, positions* those) {
-    deferred_update self(env, body, parts::loop_plan::current(*env.state));
+    deferred_update self = in_pass<Kind>(env, body);
+    return self.template execute_positions<Kind>(those);
+  }
+  template <pass Kind>
+  static GPUTM_INLINE deferred_update in_pass(const loop_environment& env, const Body& body, bool begins = false) {
+    deferred_update self =
+        begins ? deferred_update(env, body) : deferred_update(env, body, parts::loop_plan::current(*env.state));
     self.table_ = parts::writer_table(env.table, self.w_.tag);
     self.view_ = {env.logs, self.table_};
     if (is_repair<Kind>) self.know_writers();
-    return self.template execute_positions<Kind>(those);
+    return self;
   }
   /// Whether any position is due, in repairs few are.
   GPUTM_INLINE bool any_is_due(const parts::position_set& due) const {
@@ -428,6 +506,12 @@ class deferred_update : window_check<Options, Body> {
       }
     } else if (this->expects_violations()) {
       if constexpr (!Options::repair) f = execute_apart<pass::wary>(env_, body_, &those);
+    } else if (joins()) {
+      if constexpr (Options::forwarding && Options::repair) {
+        const joint_result done = execute_joint(env_, body_, &those, barrier_, this->begins());
+        f = done.of_pass;
+        barrier_.pass(done.barriers);
+      }
     } else {
       f = execute_positions<pass::calm>(&those);
     }

@@ -11,6 +11,7 @@
 #include "gputm/parts/control.hpp"
 #include "gputm/parts/element_ranges.hpp"
 #include "gputm/parts/in_place_space.hpp"
+#include "gputm/parts/joint_rows.hpp"
 #include "gputm/parts/load_each.hpp"
 #include "gputm/parts/loop_log.hpp"
 #include "gputm/parts/loop_state.hpp"
@@ -112,6 +113,28 @@ class iteration {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
     loaded<Accumulator> all{empty, false};
     std::uint32_t done = 0;
+    if constexpr (parts::is_gathered<Where> && shares_loads<T>) {
+      if (access_.exceeds_log(number_of(where.array.handle()), count)) {
+        go_astray();
+        return all;
+      }
+    }
+    if constexpr (parts::is_gathered<Where> && joins<T, Accumulator>) {
+      const reduction_call call = access_.call(where.index, number_of(where.array.handle()), count);
+      constexpr std::uint64_t kind = Access::shared::template kind<T, Where, Accumulator>();
+      if (left_ > count && !simt::is_private(where.index)) {
+        const bool loads = access_.is_guest() && access_.is_asked_for(call, kind);
+        if (loads)
+          Access::shared::template load_piece<T>(access_.lend(regions_), access_.turn().space, access_.turn().piece,
+                                                 where, empty);
+        if (loads || access_.asks_for(call, kind)) {
+          go_astray();
+          return all;
+        }
+        done = access_.collect(call, kind, all.value);
+        left_ -= done;
+      }
+    }
     if constexpr (parts::is_gathered<Where> && resumes<Accumulator>) {
       const reduction_call call = access_.call(where.index, number_of(where.array.handle()), count);
       if (left_ > count) done = access_.resume(call, all.value);
@@ -131,7 +154,7 @@ class iteration {
       if (!all.ok) access_.hold(call, empty, all.value, done);
     } else {
       if constexpr (parts::is_gathered<Where> && shares_loads<T>)
-        if (access_.may_share()) done = reduce_shared<T>(where, 0, count, all.value, empty);
+        if (access_.may_share()) done += reduce_shared<T>(where, done, count, all.value, empty);
       auto use = [&all](std::uint32_t k, const T& value) { all.value.add(k, value); };
       all.ok = load_from(done, count, where, use);
     }
@@ -190,6 +213,13 @@ class iteration {
   static constexpr bool resumes = [] {
     if constexpr (requires { Access::resumes; })
       return Access::resumes && sizeof(Accumulator) <= begun_reduction::most_bytes;
+    return false;
+  }();
+  /// Whether all warps may load long rows of such elements together.
+  template <class T, class Accumulator>
+  static constexpr bool joins = [] {
+    if constexpr (requires { Access::joins; })
+      return Access::joins && shares_loads<T> && sizeof(Accumulator) <= parts::joint_sum::most_bytes;
     return false;
   }();
   /// Elements of one array from number `first` on, by all lanes that are here together, for those of them that ask for
@@ -321,6 +351,7 @@ struct loop_environment {
   parts::loop_limits limits;
   words_to_clear next;
   parts::in_place_space in_place;
+  parts::joint_space joint;
 };
 
 /// What the loop that an engine runs is to the user's: the same, unless the body is the library's own (busy_loop.hpp).

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gputm/gather.hpp"
+#include "gputm/parts/joint_rows.hpp"
 #include "gputm/parts/lane_team.hpp"
 #include "gputm/parts/window_view.hpp"
 #include "gputm/speculation/repair_view.hpp"
@@ -91,9 +92,60 @@ class shared_loads {
                                                                std::uint32_t first, Accumulator empty) {
     return loads.template reduce_one<T>(parts::one_lane{}, mine, where.index, empty, first);
   }
+  /// A piece of a row of such a type (joint_space), by the lanes that are here together, unless others load it. The
+  /// last one of the row puts its pieces together.
+  template <class T, class Where, class Accumulator>
+  static GPUTM_NOINLINE void load_piece(shared_loads loads, parts::joint_space space, std::uint32_t piece, Where where,
+                                        Accumulator empty) {
+    const parts::lane_team team(simt::match_any(simt::together(), kind<T, Where, Accumulator>()));
+    const std::uint32_t number = space.row_of(piece), leader = simt::lowest(team.mask());
+    const bool leads = simt::lane() == leader;
+    std::uint32_t mine = leads && space.take(piece);
+    mine = simt::shfl(team.mask(), mine, leader);
+    if (mine == 0) return;
+    const parts::joint_row row = space.row(number);
+    const std::uint32_t first = row.begin_of(piece);
+    const shared_errand e{row.array, row.count_of(piece), row.position, row.reads + first, 0, 0};
+    const shared_yield<Accumulator> got =
+        shared_loads(loads, row.logged).template reduce_one<T>(team, e, where.index + first, empty, first);
+    parts::joint_sum sum{got.count, got.read_logged, got.read_unlogged};
+    sum.set(got.all);
+    std::uint32_t last = leads && space.finish(piece, number, row.pieces, sum);
+    last = simt::shfl(team.mask(), last, leader);
+    if (last == 0) return;
+    simt::sync_warp(team.mask());  // what the leader has acquired, all may read
+    Accumulator all = empty;
+    parts::joint_sum total;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = team.rank(); k < row.pieces; k += team.width()) {
+      const parts::joint_sum its = space.piece(row.first + k);
+      Accumulator one = empty;
+      its.get(one);
+      all.merge(one);
+      total.count += its.count;
+      total.read_logged |= its.read_logged;
+      total.read_unlogged |= its.read_unlogged;
+    }
+    team.merge(all);
+    total.count = team.sum(total.count);
+    total.read_logged = team.bits(total.read_logged);
+    total.read_unlogged = team.bits(total.read_unlogged);
+    total.set(all);
+    if (leads) space.set_sum(number, total);
+  }
 
  private:
   static constexpr std::uint32_t memory = parts::window_view::memory;
+
+  /// The same where all reads are logged, or none.
+  GPUTM_INLINE shared_loads(const shared_loads& o, std::uint32_t logged)
+      : view_(o.view_),
+        ranges_(o.ranges_),
+        regions_(o.regions_),
+        logged_(logged != 0 ? parts::element_ranges::all : 0),
+        offset_(o.offset_),
+        tag_(o.tag_),
+        repair_(o.repair_) {}
 
   /// In a repair: the value of an element, as the iterations below position `p` leave it, and whose it is; `value` and
   /// `source` being memory's at first. False if it is not there yet, or, with memory as source, if a single load knows

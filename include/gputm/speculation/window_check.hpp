@@ -5,6 +5,7 @@
 #include "gputm/parts/lane_team.hpp"
 #include "gputm/parts/position_set.hpp"
 #include "gputm/parts/window_view.hpp"
+#include "gputm/speculation/joint_turn.hpp"
 #include "gputm/speculation/window_thread.hpp"
 
 namespace gputm::speculation {
@@ -16,7 +17,7 @@ class window_check : protected window_thread<Body> {
   using base = window_thread<Body>;
 
  protected:
-  using base::env_, base::log, base::w_;
+  using base::barrier_, base::env_, base::log, base::w_;
 
   parts::writer_table table_;
   parts::window_view view_;
@@ -26,10 +27,12 @@ class window_check : protected window_thread<Body> {
     parts::position_set due;   ///< run again in this repair; where repairs are spread (loop_window::is_spread), those
                                ///< of them whose statuses say so
     parts::position_set left;  ///< in violation as far as is known: run again in the next one, as `due`
-    parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
-    parts::position_set ended;    ///< have ended the loop: each check has to see them
-    bool trouble;                 ///< in this calm pass some have done what a serial section has to see
-    bool logs;                    ///< of this calm pass, if it was one: logs tell how many reads there are
+    parts::position_set readers;          ///< have logged reads, failed, or ended the loop: a check has to see them
+    parts::position_set ended;            ///< have ended the loop: each check has to see them
+    bool trouble;                         ///< in this calm pass some have done what a serial section has to see
+    bool logs;                            ///< of this calm pass, if it was one: logs tell how many reads there are
+    std::uint32_t rows;                   ///< of a first pass in which warps join: rows of its position, in order,
+    std::uint32_t row[joint_turn::most];  ///< and their numbers (joint_space)
 
     /// Nobody knows what a calm pass has done, unless none of this thread's positions has logged a read.
     GPUTM_INLINE void forget() {
@@ -40,6 +43,12 @@ class window_check : protected window_thread<Body> {
   /// Whether every position of a window is checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
 
+  /// Whether all warps load long rows together in the first pass of a window. All of its positions then have threads of
+  /// their own.
+  GPUTM_INLINE bool joins() const {
+    if (!(Options::forwarding && Options::repair) || !w_.is_joint() || w_.pending != 0) return false;
+    return w_.size <= simt::grid_threads() && simt::block_size() % simt::warp_width() == 0;
+  }
   /// Whether a first pass looks for lower writers. If violations are repaired it does not: it is faster then to find
   /// all of them behind it, and what nobody has taken from others needs no second check.
   GPUTM_INLINE bool expects_violations() const { return !Options::repair && w_.wary != 0; }
@@ -65,11 +74,17 @@ class window_check : protected window_thread<Body> {
     if (w_.plain && !expects_violations() && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
       calm_marks seen{w_.size + simt::grid_threads()};
+      const bool has_rows = joins();
+      if (has_rows) {
+        look_at_rows(env_.logs, table_, env_.joint);
+        barrier_.wait();
+      }
       if (those.logs && p < w_.size) {
         const bool several = w_.size > simt::grid_threads();
         const bool certain = repairs() && w_.marks_hold();
-        seen =
-            several ? check_calmly(env_.logs, table_, p, w_.size, certain) : look_calmly(env_.logs, table_, p, certain);
+        seen = several                       ? check_calmly(env_.logs, table_, p, w_.size, certain)
+               : has_rows && those.rows != 0 ? look_around_rows(env_.logs, table_, p, certain, env_.joint, &those)
+                                             : look_calmly(env_.logs, table_, p, certain);
         touched = seen.newest != 0 || seen.reads > (several ? few_reads_of_several : few_reads);
       } else {
         touched = false;
@@ -336,6 +351,71 @@ class window_check : protected window_thread<Body> {
       below = is_below;
     }
     return (busiest >> simt::lane() & 1) != 0;
+  }
+  /// The marks of what rows in logs are of (joint_space), each warp for other pieces. All threads call it.
+  static GPUTM_NOINLINE void look_at_rows(parts::loop_log_space logs, parts::writer_table table,
+                                          parts::joint_space space) {
+    const std::uint32_t width = simt::warp_width(), warps = simt::grid_threads() / width, pieces = space.pieces();
+    GPUTM_NO_UNROLL
+    for (std::uint32_t piece = simt::grid_thread_rank() / width; piece < pieces; piece += warps) {
+      const std::uint32_t number = space.row_of(piece);
+      if (number == parts::joint_space::none) continue;
+      if (!space.is_logged(number)) continue;
+      const parts::joint_row row = space.row(number);
+      const std::uint32_t first = row.reads + row.begin_of(piece);
+      const parts::loop_log log(logs, row.position);
+      std::uint32_t newest = newest_of(log, table, first + simt::lane(), first + row.count_of(piece), width);
+      newest = simt::reduce_unordered(simt::full_mask, newest,
+                                      [](std::uint32_t a, std::uint32_t b) { return a < b ? b : a; });
+      if (simt::lane() == 0) space.name_mark(number, newest);
+    }
+  }
+  /// The same as look_calmly() for a position with rows: what is in its log besides. The first one is right whatever it
+  /// has read.
+  static GPUTM_NOINLINE calm_marks look_around_rows(parts::loop_log_space logs, parts::writer_table table,
+                                                    std::uint32_t p, bool marks_hold, parts::joint_space space,
+                                                    const positions* those) {
+    const parts::loop_log log(logs, p);
+    const std::uint32_t count = log.read_count();
+    std::uint32_t newest = 0, from = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < those->rows && p != 0; ++k) {
+      const std::uint32_t number = those->row[k];
+      if (!space.is_logged(number)) continue;
+      const parts::joint_row row = space.row(number);
+      const std::uint32_t its = space.newest_mark(number), besides = newest_of(log, table, from, row.reads);
+      newest = newest < its ? its : newest;
+      newest = newest < besides ? besides : newest;
+      from = row.reads + row.count;
+    }
+    const std::uint32_t rest = p != 0 ? newest_of(log, table, from, count) : 0;
+    newest = newest < rest ? rest : newest;
+    const bool below = table.is_below(newest, p);
+    calm_marks seen{below && !marks_hold ? p : p + simt::grid_threads(), {}, newest, count};
+    seen.violated.put(0, below && marks_hold);
+    return seen;
+  }
+  /// The newest mark of what reads are of, from number `from` on, below `to`, each `step`-th one.
+  static GPUTM_NOINLINE std::uint32_t newest_of(parts::loop_log log, parts::writer_table table, std::uint32_t from,
+                                                std::uint32_t to, std::uint32_t step = 1) {
+    constexpr std::uint32_t each = 4;
+    parts::writer_table::latest_marks marks(table);
+    std::uint32_t newest = 0;
+    GPUTM_NO_UNROLL
+    for (; from < to; from += each * step) {
+      std::uint64_t key[each];
+      bool asked[each];
+      std::uint32_t word[each];
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < each; ++k) {
+        asked[k] = from + k * step < to;
+        key[k] = log.calm_read(asked[k] ? from + k * step : from);
+      }
+      table.fetch_own(key, asked, marks, word);
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < each; ++k) newest = newest < word[k] ? word[k] : newest;
+    }
+    return newest;
   }
   /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
   /// then at the next one, so that few latencies follow one another. From `p`, its first one, on. If marks hold, a
