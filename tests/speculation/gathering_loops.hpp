@@ -80,17 +80,19 @@ buffer words_on(const stream& s, const std::vector<std::uint32_t>& words) {
   return b;
 }
 
-/// Rows by chance, with some long ones among short ones; sometimes the first iterations only store, so that commits of
-/// theirs overlap what follows.
+/// Rows by chance, with some long ones, of `shortest` elements or more, among short ones; sometimes the first
+/// iterations only store, so that commits of theirs overlap what follows.
 struct random_rows {
   std::vector<std::uint32_t> first{0}, index, to, what;
   std::uint32_t longest = 0;
 
-  random_rows(dice& d, std::uint32_t n, std::uint32_t elements, std::uint32_t most) {
+  random_rows(dice& d, std::uint32_t n, std::uint32_t elements, std::uint32_t most, std::uint32_t shortest = 0) {
     const std::uint32_t long_ones = 1 + d.below(4), actions = d.below(2) == 0 ? 1 : 8;
     const std::uint32_t quiet = d.below(3) == 0 ? n - d.below(n) : 0;
     for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint32_t count = i < quiet ? 0 : d.below(long_ones) == 0 ? d.below(most + 1) : d.below(4);
+      const std::uint32_t count = i < quiet                 ? 0
+                                  : d.below(long_ones) == 0 ? shortest + d.below(most + 1 - shortest)
+                                                            : d.below(4);
       for (std::uint32_t k = 0; k < count; ++k) index.push_back(d.below(elements));
       first.push_back(static_cast<std::uint32_t>(index.size()));
       to.push_back(i < quiet ? i : d.below(elements));
@@ -204,6 +206,7 @@ void gathered_rows_end_with_their_array(const venue& v) {
   loop_config c = config_for(v, {.reads = 2 * rows.longest + 1, .writes = 2});
   c.in_place = false;
   c.timed = false;
+  if (d.below(2) == 0) c.window = c.first_window = c.blocks * c.threads;  // so that warps join for long rows
   const auto go = [&] { speculate(s, tm, n, body, c); };
   const std::string where = "iteration " + std::to_string(at);
   if (too_much) {

@@ -18,6 +18,7 @@
 #include "speculation/gathering_loops.hpp"
 #include "speculation/hand_made_loops.hpp"
 #include "speculation/idle_loops.hpp"
+#include "speculation/joint_loops.hpp"
 #include "speculation/known_loops.hpp"
 #include "speculation/listed_loops.hpp"
 #include "speculation/loops.hpp"

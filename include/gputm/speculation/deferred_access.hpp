@@ -202,8 +202,8 @@ class deferred_access {
     return is(joint_->space.row(joint_->row[joint_->collected]), call, kind);
   }
   GPUTM_INLINE const joint_turn& turn() const { return *joint_; }
-  /// Asks for a row, if it is long and all of it can be logged, or none; then the attempt ends. Not behind a store,
-  /// which would be done twice.
+  /// Asks for a row, if it is long and all of it can be logged, or none; then the attempt ends. Not behind a store, at
+  /// which lanes that load for others end.
   GPUTM_INLINE bool asks_for(const reduction_call& call, std::uint64_t kind) {
     joint_turn& t = *joint_;
     if (t.loads || t.refused || t.collected != t.rows || t.rows == joint_turn::most) return false;

@@ -1,0 +1,48 @@
+// A property of loops most of whose iterations add up long rows of elements, which all warps load together in the first
+// pass of a window that has a thread for each position.
+#pragma once
+
+#include "speculation/gathering_loops.hpp"
+
+namespace gputm::conformance {
+
+template <class E, class T, class Index>
+void joint_rows_equal_the_sequential_loop_of(const venue& v) {
+  dice d(v.seed * 15485863 + v.round);
+  loop_config c = config_for(v, {});
+  if (const std::uint32_t width = v.on->warp_width(); v.exploring() && width <= 4) {  // full warps
+    c.blocks = 1 + d.below(2);
+    c.threads = c.blocks == 1 && width == 2 ? 4 : width;
+  }
+  const std::uint32_t threads = c.blocks * c.threads, n = threads + d.below(threads);
+  const std::uint32_t elements = n + d.below(4);
+  const random_rows rows(d, n, elements, v.pick(20u, 60u, 5000u), v.pick(8u, 8u, 64u));
+  stream s{v.on};
+  memory<E> tm{v.on};
+  const auto x = tm.template allocate<T>(elements);
+  const auto other = tm.template allocate<std::uint32_t>(elements, 7);
+  const rows_on_device<Index> there(s, rows);
+  const auto body = there.body(x, other);
+  c.capacity = {.reads = std::max(2 * rows.longest + 1, 8u), .writes = 2};
+  if (d.below(3) == 0) c.capacity.reads = std::max(rows.longest, 11u) - d.below(4);
+  c.in_place = false;
+  c.timed = false;
+  c.window = c.first_window = threads;
+  std::vector<std::uint32_t> model(elements);
+  const std::vector<std::uint32_t> sevens(elements, 7);
+  speculate(s, tm, n, body, c);
+  rows.run(model, sevens);
+  const std::vector<T> found = tm.read(s, x);
+  require(std::vector<std::uint32_t>(found.begin(), found.end()) == model,
+          "the sums of long rows differ from the sequential loop's");
+}
+
+template <class E>
+void joint_rows_equal_the_sequential_loop(const venue& v) {
+  if (v.round % 4 == 3)
+    joint_rows_equal_the_sequential_loop_of<E, std::uint64_t, long long>(v);
+  else
+    joint_rows_equal_the_sequential_loop_of<E, std::uint32_t, std::uint32_t>(v);
+}
+
+}  // namespace gputm::conformance
