@@ -105,9 +105,11 @@ class iteration {
   /// is to begin with afterwards. An accumulator is trivially copyable, small, of a multiple of 4 bytes, and refers to
   /// nothing that other threads do not see.
   ///
-  /// Under gpu_tls lanes of a warp share the elements of a gather(), 64 or more, of 4 or of 8 bytes, in a first pass,
-  /// if eight of them or more come to the same call; so call it with a count of 0, rather than not at all, where there
-  /// is nothing to add. Not behind a store near to what is read (in the same of some 30 ranges of all arrays).
+  /// Under gpu_tls others load elements of a gather() for an iteration, if they are 64 or more, of 4 or of 8 bytes: all
+  /// warps in a first pass, where no store comes before, an accumulator has 64 bytes at most, and loop_config::capacity
+  /// room for 256 reads or more; else lanes of its warp, if eight of them or more come to the same call, and the
+  /// iteration has stored to nothing near to it (in the same of some 30 ranges of all arrays). So call it with a count
+  /// of 0, rather than not at all, where there is nothing to add. Threads that load for others run the body up to here.
   template <class Where, class Accumulator>
   GPUTM_INLINE loaded<Accumulator> reduce_each(std::uint32_t count, Where where, const Accumulator& empty) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;

@@ -27,6 +27,7 @@ struct joint_turn {
   /// For lanes that load piece `k`.
   GPUTM_INLINE void begin_piece(std::uint32_t k) {
     begin();
+    refused = false;
     loads = true;
     piece = k;
     const std::uint32_t last = space.row_of(k);
