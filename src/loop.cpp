@@ -65,7 +65,7 @@ parts::element_ranges plan_ranges(const memory_core& m, bool may_move) {
   std::uint32_t shortest = 0;
   while (shortest < 32 && !plan_ranges(m, shortest, 0, ranges)) ++shortest;
   if (shortest == 32) return {31, false, {}};  // all arrays share two: there are sixteen of more than 2^31 elements
-  for (std::uint32_t shift = shortest; may_move && shift < 31 && shift <= shortest + 1; ++shift) {
+  for (std::uint32_t shift = shortest; may_move && shift < 30 && shift <= shortest + 1; ++shift) {
     parts::element_ranges movable;
     movable.movable = true;
     if (plan_ranges(m, shift, (std::uint64_t{1} << shift) - 1, movable)) return movable;
@@ -208,8 +208,9 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.table_bytes = s.contested_at + (traits.writers ? std::uint64_t{s.logs.window} * sizeof(std::uint32_t) : 0);
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? s.logs.nodes() * sizeof(std::uint32_t) : 0);
-  s.limits.joint = traits.repairs && c.repairs != 0 && !hashed && c.capacity.reads >= (host ? 8 : 256);
-  if (s.limits.joint) {
+  const std::uint32_t long_reads = host ? 8 : 256;  // few on a host, for tests
+  if (traits.repairs && c.repairs != 0 && !hashed && c.capacity.reads >= long_reads) {
+    s.limits.joint = grid_threads;
     s.joint_at = ceiling(s.log_bytes, 128) * 128;
     s.log_bytes = s.joint_at + parts::joint_space::bytes();
   }

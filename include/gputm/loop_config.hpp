@@ -76,10 +76,12 @@ struct loop_statistics {
   std::uint64_t iterations = 0;  ///< that took effect
   std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
   std::uint64_t checked = 0;     ///< windows that were checked: reads were near to stores, or something went wrong
-  std::uint64_t executed = 0;    ///< runs of the body, those of a scout included, and of a look for busy iterations
-  std::uint64_t serial = 0;      ///< iterations that one thread ran alone, since windows failed or were slower
-  std::uint64_t in_place = 0;    ///< iterations that ran in place (loop_config::in_place)
-  std::uint64_t forwarded = 0;   ///< reads of a value that a lower iteration had not committed yet
+  std::uint64_t executed = 0;   ///< runs of the body, those of a scout included, and of a look for busy iterations; but
+                                ///< no runs only to load for another thread, nor those that end where an iteration asks
+                                ///< for that
+  std::uint64_t serial = 0;     ///< iterations that one thread ran alone, since windows failed or were slower
+  std::uint64_t in_place = 0;   ///< iterations that ran in place (loop_config::in_place)
+  std::uint64_t forwarded = 0;  ///< reads of a value that a lower iteration had not committed yet
   std::array<std::uint64_t, violation_kinds> violations{};  ///< iterations seen to be in violation
 
   std::uint64_t re_executed() const { return executed - iterations; }

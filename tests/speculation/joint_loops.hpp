@@ -27,7 +27,7 @@ void joint_rows_equal_the_sequential_loop_of(const venue& v) {
   if (d.below(3) == 0) c.capacity.reads = std::max(rows.longest, 11u) - d.below(4);
   c.in_place = false;
   c.timed = false;
-  c.window = c.first_window = threads;
+  c.window = c.first_window = threads * (1 + d.below(3) / 2);  // warps do not join for the longer ones
   std::vector<std::uint32_t> model(elements);
   const std::vector<std::uint32_t> sevens(elements, 7);
   speculate(s, tm, n, body, c);

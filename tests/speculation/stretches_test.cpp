@@ -46,7 +46,7 @@ class stretches : public testing::Test {
   /// The first window has been executed, and has to be checked.
   void begin() {
     add_findings(state, {.stored = 1, .read_logged = 1});
-    plan.end_pass(true, true);
+    plan.end_pass(true, true, true);
   }
   void SetUp() override { begin(); }
 };

@@ -169,8 +169,8 @@ GPUTM_INLINE void write_element_back(latest_region& array, std::uint64_t key, st
 }
 
 /// The column of one position. The thread that runs the position writes it, and others read it when it is finished. In
-/// a first pass other lanes may enter what they have read for it (shared_loads), each an entry of its own, and others
-/// look at these behind the barrier that ends the pass.
+/// a first pass other lanes, also of other warps (joint_space), may enter what they have read for it (shared_loads),
+/// each an entry of its own, and others look at these behind the barrier that ends the pass.
 class loop_log {
   std::uint64_t* base_;
   std::uint32_t position_, width_, reads_, writes_, value_words_;

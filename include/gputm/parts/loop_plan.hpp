@@ -3,7 +3,8 @@
 //
 //   window k:  [base, base + size)   execute | check | commit the first `commits` | plan
 //                                    ^       v  at most `repairs` times, for the iterations in violation only; if those
-//                                    |       |  are too many, the window gives up its upper half first, or all of it
+//                                    |       |  are too many, the window gives up its upper half first, or all of it;
+//                                    |       |  and before a check what is not below an iteration whose log was full
 //   window k+1 begins at base + commits: failed iterations are executed again together with new ones; it may overlap
 //   the commits of window k, if it reads no range that the loop has stored to
 #pragma once
@@ -120,7 +121,7 @@ class loop_plan {
     for (std::uint64_t& word : s_.found) simt::atomic(word).store(0, order::relaxed);
     s_.too_long.forget();
     forget_dirty();
-    if (limits_.joint) simt::atomic(s_.joint).store(0, order::relaxed);
+    if (limits_.joint != 0) simt::atomic(s_.joint).store(0, order::relaxed);
   }
   /// Whether few of a window's iterations have run more than once. It means nothing if positions have been given up.
   static GPUTM_INLINE bool hardly_again(const report& r) {
@@ -151,7 +152,12 @@ class loop_plan {
       const std::uint64_t most = std::uint64_t{limits_.most_again} * (r.w.is_dense() ? 4 : 1);
       if (most < 16 * std::uint64_t{r.troubled.all}) return in_bounds(best_size(r.w.size, r.troubled.all, most));
     }
-    const unsigned growth = commits != r.w.size ? 4 : r.troubled.all == 0 ? 16 : r.w.cut ? 1 : hardly_again(r) ? 4 : 2;
+    const bool clean = r.troubled.all == 0;
+    const unsigned growth = commits != r.w.size || (clean && r.w.cut != 0) ? 4
+                            : clean                                        ? 16
+                            : r.w.cut != 0                                 ? 1
+                            : hardly_again(r)                              ? 4
+                                                                           : 2;
     return in_bounds(std::uint64_t{commits} * growth);
   }
   GPUTM_INLINE std::uint32_t in_bounds(std::uint64_t size) const {
@@ -162,7 +168,7 @@ class loop_plan {
   /// taken to be, so that it is tried; and its time counts less with every such window, so that it is tried again.
   GPUTM_INLINE bool loses_to_one_thread(const report& r) {
     const std::uint32_t commits = r.w.commits;
-    const bool smooth = commits == r.w.size && r.troubled.all == 0;
+    const bool smooth = commits == r.w.size && r.w.cut == 0 && r.troubled.all == 0;
     const std::uint64_t ns = r.stretch_ns;
     if (r.began == 0 || smooth || (commits >= plenty && ns == 0)) return false;  // for so many one thread is not tried
     const std::uint64_t took = simt::nanoseconds() - r.began;
@@ -198,6 +204,7 @@ class loop_plan {
         w.from = w.foreseen = 0;
     w.over = w.over || left == 0;
     w.offset &= ~loop_window::peeking;  // it says something of first windows only
+    if (w.size > limits_.joint) join(w, false);
     ++w.number;
     return w;
   }
@@ -262,7 +269,7 @@ class loop_plan {
     w.logged = past.calm != 0 ? past.calm & element_ranges::all : unknown;
     w.offset = past.offset;
     if (past.end != 0) move(w, past);
-    join(w, limits_.joint);
+    join(w, true);
     w = prepare(w);
     if (limits_.peek && past.peeks != 0 && is_whole(w)) w.offset |= loop_window::peeking;
     return w;
@@ -300,7 +307,7 @@ class loop_plan {
     r.w.all_commit = commits == size && r.w.cut == 0 && !r.found.has(loop_findings::unmarked);
     r.w.several = r.found.has(loop_findings::several);
     const bool over = ended < commits || r.failed != 0;
-    const bool calm = commits == size && !over && r.troubled.all == 0 && r.w.wary == 0;
+    const bool calm = commits == size && r.w.cut == 0 && !over && r.troubled.all == 0 && r.w.wary == 0;
     if (r.w.logged != unknown) r.w.mixed |= r.found.read_logged;
     r.w.logged = to_log(r.w, r.found);  // from the next window on
     put(past_.calm, calm ? loop_past::known | r.w.logged : 0);
@@ -345,9 +352,9 @@ class loop_plan {
     if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
   }
   /// Behind a first pass without a check: decide(), and perhaps go_on().
-  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local) {
+  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local, bool may_repair) {
     know_marks(r);
-    if (r.violated == r.too_long && r.violated != writer_table::none) give_up_from(r, r.violated);
+    if (may_repair && r.violated == r.too_long && r.violated != writer_table::none) give_up_from(r, r.violated);
     if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
       r.w.plain = 1;
       if ((r.found.stored & r.found.read_logged) == 0) {
@@ -395,10 +402,10 @@ class loop_plan {
   GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
     loop_window w = r.w;
     w.pending = pending;
-    const bool trouble = w.commits != w.size || (r.troubled.all != 0 && (w.cut != 0 || !hardly_again(r)));
+    const bool trouble = w.commits != w.size || w.cut != 0 || (r.troubled.all != 0 && !hardly_again(r));
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
-    if (limits_.joint) join(w, r.found.has(loop_findings::long_rows));
-    const bool is_next = r.too_long == r.w.commits && r.w.commits != 0 && r.w.is_joint();  // all warps load its rows
+    join(w, r.found.has(loop_findings::long_rows));
+    const bool is_next = r.too_long == r.w.commits && r.w.commits != 0 && w.is_joint();  // all warps load its rows
     w.base += w.commits;
     w.stretch = r.w.is_given_up() || is_next ? 0 : next_stretch(r);
     w.size = next_size(r);
@@ -529,13 +536,13 @@ class loop_plan {
   }
   /// All iterations of a first pass have been executed. The window begins anew, or is checked, or needs no check: then
   /// it is decided, and the next one may begin already. `begins`: it was the loop's first window.
-  GPUTM_INLINE void end_pass(bool begins, bool commits_are_local) {
+  GPUTM_INLINE void end_pass(bool begins, bool commits_are_local, bool may_repair) {
     report r = look(begins);
     count(s_.counters.executed, r.w.size);  // a thread that has run fewer says so
     if (must_repeat(r))
       repeat(r);
     else
-      prepare_check(r, commits_are_local);
+      prepare_check(r, commits_are_local, may_repair);
     store(r.w);
   }
   /// The same behind a pass that has repaired, or made lists.

@@ -38,13 +38,14 @@ struct loop_limits {
                                    ///< of the best size, about; 0: any number
   std::uint32_t patience = 0;      ///< looks of a repair whether another position has run
   std::uint32_t tags = 0;          ///< after which the table is cleared
+  std::uint32_t joint = 0;         ///< positions, one a thread, of a window at most in whose first pass warps may load
+                                   ///< long rows together; 0: of none
   bool adapt = true;               ///< the window follows the violations
   bool overlap = true;             ///< a window may overlap the commits of the one before
   bool peek = true;                ///< a window's reads may look for marks instead of being checked
   bool repair_whole = false;       ///< a window is repaired before it gives up positions
   bool timed = false;              ///< one thread runs iterations where it has been faster than windows
   bool first_may_be_all = false;   ///< a first window may be all of a loop
-  bool joint = false;              ///< warps may load long rows together in a first pass
 
   GPUTM_INLINE constexpr void set_iterations(std::uint64_t n) {
     iterations = n;
@@ -119,7 +120,7 @@ struct loop_window {
 
   static constexpr std::uint32_t moved = 1u << 31, peeking = 1u << 30, joint = 1u << 29;
   GPUTM_INLINE std::uint32_t range_offset() const { return offset & ~(moved | peeking | joint); }
-  /// Whether long rows are likely, which all warps load together in its first pass (joint_space).
+  /// Whether all warps load long rows together in its first pass (joint_space), since there are likely to be some.
   GPUTM_INLINE bool is_joint() const { return (offset & joint) != 0; }
   /// Whether logged reads look for marks: there is nothing to check if none of their elements has one, of whatever
   /// kind, and all elements that the window stores to had one before. Of a loop's first window, if that is all of it.

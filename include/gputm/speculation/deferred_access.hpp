@@ -185,7 +185,7 @@ class deferred_access {
     if (is_guest() || first() || found_.stored != 0 || count <= writes_.log().read_capacity() - reads_) return false;
     if (number >= max_regions || (ranges_.of_array(number) & ~logged_) != 0) return false;
     full(too_many_reads);
-    if (calm) found_.flags |= parts::loop_findings::long_rows;
+    if (calm && count >= parts::joint_space::least) found_.flags |= parts::loop_findings::long_rows;
     return true;
   }
   /// `count` elements of the array of this number are to be loaded for this iteration.

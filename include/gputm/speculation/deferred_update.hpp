@@ -571,7 +571,7 @@ class deferred_update : window_check<Options, Body> {
   GPUTM_INLINE bool run_pass(positions& those) {
     if constexpr (Commit::is_local) write_back_pending();  // before its logs are used again
     const parts::loop_findings found = execute_all(those);
-    const auto end = [this] { plan_.end_pass(this->begins(), Commit::is_local); };
+    const auto end = [this] { plan_.end_pass(this->begins(), Commit::is_local, Options::repair); };
     if (plan_.is_whole(w_))
       barrier_.poll(after_pass, those.trouble || plan_.is_trouble(w_, found), needs_check(found), end);
     else

@@ -13,7 +13,7 @@
 // Progress: the first iteration of a window always commits, or the window begins anew, which a loop does twice for each
 // array at most, and for other reasons three times in a workspace. A window that commits hardly anything, or little of
 // what it has run, or, on a GPU, takes longer than one thread would have, is followed by a stretch of iterations on one
-// thread, twice as long each time.
+// thread, twice as long each time; but not if an iteration of long rows comes next, which all warps load together.
 #pragma once
 
 #include "gputm/speculation/deferred_update.hpp"

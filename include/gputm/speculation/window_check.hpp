@@ -22,7 +22,8 @@ class window_check : protected window_thread<Body> {
   parts::writer_table table_;
   parts::window_view view_;
   /// Of this thread, in a window that is wary or needs a check. It lies in memory: windows that go smoothly have no
-  /// registers for it, and do not initialise it; they touch nothing of it but `trouble` and `logs`, and load no more.
+  /// registers for it, and do not initialise it; they touch nothing of it but `trouble` and `logs`, and `rows` if warps
+  /// join, and load no more.
   struct positions {
     parts::position_set due;   ///< run again in this repair; where repairs are spread (loop_window::is_spread), those
                                ///< of them whose statuses say so
@@ -43,11 +44,11 @@ class window_check : protected window_thread<Body> {
   /// Whether every position of a window is checked, so that those in violation can be repaired.
   GPUTM_INLINE bool repairs() const { return Options::repair && env_.limits.repairs != 0; }
 
-  /// Whether all warps load long rows together in the first pass of a window. All of its positions then have threads of
-  /// their own.
+  /// Whether all warps load long rows together in the first pass of a window, whose positions have threads of their
+  /// own.
   GPUTM_INLINE bool joins() const {
-    if (!(Options::forwarding && Options::repair) || !w_.is_joint() || w_.pending != 0) return false;
-    return w_.size <= simt::grid_threads() && simt::block_size() % simt::warp_width() == 0;
+    const bool can = Options::forwarding && Options::repair && simt::block_size() % simt::warp_width() == 0;
+    return can && w_.is_joint() && w_.pending == 0;
   }
   /// Whether a first pass looks for lower writers. If violations are repaired it does not: it is faster then to find
   /// all of them behind it, and what nobody has taken from others needs no second check.
@@ -74,7 +75,7 @@ class window_check : protected window_thread<Body> {
     if (w_.plain && !expects_violations() && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
       calm_marks seen{w_.size + simt::grid_threads()};
-      const bool has_rows = joins();
+      const bool has_rows = joins() && env_.joint.pieces() != 0;
       if (has_rows) {
         look_at_rows(env_.logs, table_, env_.joint);
         barrier_.wait();
@@ -417,9 +418,9 @@ class window_check : protected window_thread<Body> {
     }
     return newest;
   }
-  /// The same for a window of `size` positions of which threads have several: it looks at one read of each of some,
-  /// then at the next one, so that few latencies follow one another. From `p`, its first one, on. If marks hold, a
-  /// lower writer of what has been read from memory is a violation for certain.
+  /// The same as look_calmly() for a window of `size` positions of which threads have several: it looks at one read of
+  /// each of some, then at the next one, so that few latencies follow one another. From `p`, its first one, on. If
+  /// marks hold, a lower writer of what has been read from memory is a violation for certain.
   static constexpr std::uint32_t turns_at_once = 8;
   static GPUTM_NOINLINE calm_marks check_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
                                                 std::uint32_t size, bool marks_hold) {
