@@ -141,18 +141,36 @@ class rows_on_device {
   }
 };
 
+/// So many loops over those rows, in one workspace, are as one iteration after another.
 template <class E, class T, class Index>
-void gathered_rows_equal_the_sequential_loop_of(const venue& v) {
-  dice d(v.seed * 49979687 + v.round);
-  const std::uint32_t n = v.pick(3u, 64u, 4096u) + d.below(v.pick(8u, 64u, 4096u));
-  const std::uint32_t elements = n + d.below(4) * n;
-  const random_rows rows(d, n, elements, v.pick(75u, 100u, 3000u));
+void require_sums_of_rows(const venue& v, const random_rows& rows, std::uint32_t elements, const loop_config& c,
+                          int loops) {
+  const auto n = static_cast<std::int64_t>(rows.to.size());
   stream s{v.on};
   memory<E> tm{v.on};
   const auto x = tm.template allocate<T>(elements);
   const auto other = tm.template allocate<std::uint32_t>(elements, 7);
   const rows_on_device<Index> there(s, rows);
   const auto body = there.body(x, other);
+  auto w = make_loop_workspace<adds_up_rows<T, Index>>(s, tm, n, c);
+  std::vector<std::uint32_t> model(elements);
+  const std::vector<std::uint32_t> sevens(elements, 7);
+  for (int loop = 0; loop < loops; ++loop) {
+    speculate_async(s, tm, w, n, body);
+    w.collect(s, tm);
+    rows.run(model, sevens);
+    const std::vector<T> found = tm.read(s, x);
+    require(std::vector<std::uint32_t>(found.begin(), found.end()) == model,
+            "the sums of rows differ from the sequential loop's");
+  }
+}
+
+template <class E, class T, class Index>
+void gathered_rows_equal_the_sequential_loop_of(const venue& v) {
+  dice d(v.seed * 49979687 + v.round);
+  const std::uint32_t n = v.pick(3u, 64u, 4096u) + d.below(v.pick(8u, 64u, 4096u));
+  const std::uint32_t elements = n + d.below(4) * n;
+  const random_rows rows(d, n, elements, v.pick(75u, 100u, 3000u));
   loop_config c = config_for(v, {.reads = 2 * rows.longest + 1, .writes = 2});
   c.in_place = false;
   if (d.below(4) == 0) c.capacity.reads = rows.longest;  // some have to wait until they are the first of a window
@@ -161,17 +179,7 @@ void gathered_rows_equal_the_sequential_loop_of(const venue& v) {
   else if (d.below(2) == 0)
     c.window = c.first_window = 1 + d.below(n);
   c.timed = false;
-  auto w = make_loop_workspace<adds_up_rows<T, Index>>(s, tm, n, c);
-  std::vector<std::uint32_t> model(elements);
-  const std::vector<std::uint32_t> sevens(elements, 7);
-  for (int loop = 0; loop < 2; ++loop) {  // the second one finds the first one's marks
-    speculate_async(s, tm, w, n, body);
-    w.collect(s, tm);
-    rows.run(model, sevens);
-    const std::vector<T> found = tm.read(s, x);
-    require(std::vector<std::uint32_t>(found.begin(), found.end()) == model,
-            "the sums of rows differ from the sequential loop's");
-  }
+  require_sums_of_rows<E, T, Index>(v, rows, elements, c, 2);  // the second one finds the first one's marks
 }
 
 template <class E>

@@ -17,24 +17,12 @@ void joint_rows_equal_the_sequential_loop_of(const venue& v) {
   const std::uint32_t threads = c.blocks * c.threads, n = threads + d.below(threads);
   const std::uint32_t elements = n + d.below(4);
   const random_rows rows(d, n, elements, v.pick(20u, 60u, 5000u), v.pick(8u, 8u, 64u));
-  stream s{v.on};
-  memory<E> tm{v.on};
-  const auto x = tm.template allocate<T>(elements);
-  const auto other = tm.template allocate<std::uint32_t>(elements, 7);
-  const rows_on_device<Index> there(s, rows);
-  const auto body = there.body(x, other);
   c.capacity = {.reads = std::max(2 * rows.longest + 1, 8u), .writes = 2};
   if (d.below(3) == 0) c.capacity.reads = std::max(rows.longest, 11u) - d.below(4);
   c.in_place = false;
   c.timed = false;
   c.window = c.first_window = threads * (1 + d.below(3) / 2);  // warps do not join for the longer ones
-  std::vector<std::uint32_t> model(elements);
-  const std::vector<std::uint32_t> sevens(elements, 7);
-  speculate(s, tm, n, body, c);
-  rows.run(model, sevens);
-  const std::vector<T> found = tm.read(s, x);
-  require(std::vector<std::uint32_t>(found.begin(), found.end()) == model,
-          "the sums of long rows differ from the sequential loop's");
+  require_sums_of_rows<E, T, Index>(v, rows, elements, c, 1);
 }
 
 template <class E>

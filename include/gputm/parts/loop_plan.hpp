@@ -152,12 +152,12 @@ class loop_plan {
       const std::uint64_t most = std::uint64_t{limits_.most_again} * (r.w.is_dense() ? 4 : 1);
       if (most < 16 * std::uint64_t{r.troubled.all}) return in_bounds(best_size(r.w.size, r.troubled.all, most));
     }
-    const bool clean = r.troubled.all == 0;
-    const unsigned growth = commits != r.w.size || (clean && r.w.cut != 0) ? 4
-                            : clean                                        ? 16
-                            : r.w.cut != 0                                 ? 1
-                            : hardly_again(r)                              ? 4
-                                                                           : 2;
+    const bool clean = r.troubled.all == 0, ended_by_log = r.too_long == commits;  // which tells nothing of violations
+    const unsigned growth = commits != r.w.size || (r.w.cut != 0 && (clean || ended_by_log)) ? 4
+                            : clean                                                          ? 16
+                            : r.w.cut != 0                                                   ? 1
+                            : hardly_again(r)                                                ? 4
+                                                                                             : 2;
     return in_bounds(std::uint64_t{commits} * growth);
   }
   GPUTM_INLINE std::uint32_t in_bounds(std::uint64_t size) const {
