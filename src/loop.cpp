@@ -209,7 +209,7 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.links_at = s.logs.rows() * s.logs.window * sizeof(std::uint64_t);
   s.log_bytes = s.links_at + (traits.writers ? s.logs.nodes() * sizeof(std::uint32_t) : 0);
   const std::uint32_t long_reads = host ? 8 : 256;  // few on a host, for tests
-  if (traits.repairs && c.repairs != 0 && !hashed && c.capacity.reads >= long_reads) {
+  if (traits.joins && c.repairs != 0 && !hashed && c.capacity.reads >= long_reads) {
     s.limits.joint = grid_threads;
     s.joint_at = ceiling(s.log_bytes, 128) * 128;
     s.log_bytes = s.joint_at + parts::joint_space::bytes();

@@ -53,7 +53,7 @@ struct try_words {
   }
 };
 
-constexpr std::uint32_t threads = 48, answers = 6;
+constexpr std::uint32_t threads = 48, answers = 10;
 struct reduce {
   std::uint64_t* out;
   GPUTM_INLINE void operator()() const {
@@ -64,9 +64,13 @@ struct reduce {
     mine[1] = simt::reduce_or(simt::full_mask, large & large << 21 & large << 30);
     mine[2] = simt::reduce_add(simt::full_mask, odd);
     mine[3] = simt::reduce_add(simt::full_mask, large);
+    mine[4] = simt::reduce_min(simt::full_mask, odd);
+    mine[5] = simt::reduce_max(simt::full_mask, large);
     if (simt::lane() >= 16) return;
-    mine[4] = simt::reduce_or(0xffffu, odd & odd << 9);
-    mine[5] = simt::reduce_add(0xffffu, large);
+    mine[6] = simt::reduce_or(0xffffu, odd & odd << 9);
+    mine[7] = simt::reduce_add(0xffffu, large);
+    mine[8] = simt::reduce_min(0xffffu, large);
+    mine[9] = simt::reduce_max(0xffffu, odd);
   }
 };
 

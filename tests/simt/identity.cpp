@@ -64,6 +64,10 @@ TEST_P(collectives, reductions_count_the_lanes_there_are) {
       check(reduce_or(full_mask, wide << lane()) == wide * ((1ull << lanes) - 1), "or, 8 bytes");
       check(reduce_add(full_mask, lane() + 1) == lanes * (lanes + 1) / 2, "sum");
       check(reduce_add(full_mask, ~0ull >> 6) == (~0ull >> 6) * lanes, "sum of large numbers");
+      check(reduce_min(full_mask, 7 - lane() % 8) == (lanes < 8 ? 8 - lanes : 0), "lowest");
+      check(reduce_max(full_mask, wide * lane()) == wide * (lanes - 1), "highest, 8 bytes");
+      if (lane() >= 1 && lane() < 4)
+        check(reduce_min(0xeu, lane()) == 1 && reduce_max(0xeu, lane()) == 3, "lowest and highest of some");
       if (lane() < 4) check(reduce_add(0xfu, std::uint64_t{lane()}) == 6 && reduce_or(0xfu, lane()) == 3, "of some");
     }));
   }

@@ -38,9 +38,9 @@ class stretches : public testing::Test {
     return state.now.stretch;
   }
   void stretch(std::uint32_t done, double seconds) {
-    plan.begin_stretch();
+    plan.stretches().begin();
     state.began = ago(seconds);
-    plan.note_stretch(done, false);
+    plan.stretches().note(done, false);
     plan.next_after_stretch();
   }
   /// The first window has been executed, and has to be checked.
@@ -86,12 +86,12 @@ TEST_F(stretches, are_tried_again_the_later_the_slower_they_were) {
 TEST_F(stretches, end_early_if_the_window_before_was_faster) {
   window(64, 1);
   state.began = ago(10);
-  EXPECT_TRUE(plan.is_beaten(32));
-  EXPECT_TRUE(plan.is_beaten(1)) << "of 64 iterations a quarter are granted";
-  EXPECT_FALSE(plan.is_beaten(0)) << "the loop goes on";
+  EXPECT_TRUE(plan.stretches().is_beaten(32));
+  EXPECT_TRUE(plan.stretches().is_beaten(1)) << "of 64 iterations a quarter are granted";
+  EXPECT_FALSE(plan.stretches().is_beaten(0)) << "the loop goes on";
   state.began = ago(0.1);
-  EXPECT_FALSE(plan.is_beaten(32));
-  EXPECT_FALSE(plan.is_beaten(1));
+  EXPECT_FALSE(plan.stretches().is_beaten(32));
+  EXPECT_FALSE(plan.stretches().is_beaten(1));
   stretch(8, 10);
   EXPECT_EQ(state.now.base, 64u + 8u);
 }
@@ -109,7 +109,7 @@ TEST_F(stretches, are_not_held_against_windows_that_failed) {
   stretch(32, 3200);
   EXPECT_EQ(window(4, 1), 64) << "few iterations have committed";
   state.began = ago(1000);
-  EXPECT_FALSE(plan.is_beaten(16));
+  EXPECT_FALSE(plan.stretches().is_beaten(16));
 }
 
 TEST_F(stretches, follow_no_windows_of_many_commits_or_without_violations) {
@@ -140,7 +140,7 @@ TEST_F(stretches, do_not_ask_a_clock_unless_timed) {
   EXPECT_EQ(window(64, 1), 0);
   EXPECT_EQ(window(32, 1, 10), 32) << "runs tell";
   state.began = ago(1000);
-  EXPECT_FALSE(plan.is_beaten(32));
+  EXPECT_FALSE(plan.stretches().is_beaten(32));
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ class csmv_server {
       keys += l.keys();
       if (l.snapshot() < first) first = l.snapshot();
     });
-    oldest = simt::reduce_unordered(all, first, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
+    oldest = simt::reduce_min(all, first);
     keys = simt::reduce_add(all, keys);
     if (keys > table_.room()) return {table_, true};
     const parts::key_table table = table_.for_keys(keys);

@@ -116,6 +116,7 @@ class joint_space {
     }
     if (!fits) return none;
     put_words(r, words_of(rows_[number].row));
+    simt::plain_store(words_of(rows_[number].sum)(0), std::uint64_t{0});  // it has no elements
     simt::plain_store(rows_[number].loaded, 0);
     simt::plain_store(rows_[number].newest, 0);
     simt::plain_store(rows_[number].absent, r.logged == 0);
@@ -149,7 +150,6 @@ class joint_space {
   // Behind the next barrier.
   /// What a row comes to, if all its pieces have been loaded.
   GPUTM_INLINE bool find_sum(std::uint32_t number, const joint_row& r, joint_sum& all) const {
-    if (simt::plain_load(rows_[number].loaded) != r.pieces) return false;
     all = get_words<joint_sum>(words_of(rows_[number].sum));
     return all.count == r.count;
   }

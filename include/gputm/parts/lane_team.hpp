@@ -13,10 +13,9 @@ class lane_team {
 
   static constexpr std::uint32_t fewest = GPUTM_ON_DEVICE ? 8 : 2;  // that are worth it
   static constexpr std::uint32_t most_served = 8;  // lanes, one after another: all at once, each for itself, are faster
+  static constexpr std::uint32_t many = GPUTM_ON_DEVICE ? 64 : 4;  // things to do. Few on a host, for tests
 
  public:
-  static constexpr std::uint32_t many = GPUTM_ON_DEVICE ? 64 : 4;  ///< things to do. Few on a host, for tests
-
   GPUTM_INLINE explicit lane_team(simt::mask_t mask) : mask_(mask) {}
   GPUTM_INLINE simt::mask_t mask() const { return mask_; }
   GPUTM_INLINE std::uint32_t width() const { return simt::count(mask_); }
@@ -24,9 +23,7 @@ class lane_team {
   GPUTM_INLINE bool all(bool mine) const { return simt::all(mask_, mine); }
   GPUTM_INLINE std::uint32_t bits(std::uint32_t mine) const { return simt::reduce_or(mask_, mine); }
   GPUTM_INLINE std::uint32_t sum(std::uint32_t mine) const { return simt::reduce_add(mask_, mine); }
-  GPUTM_INLINE std::uint32_t least(std::uint32_t mine) const {
-    return simt::reduce_unordered(mask_, mine, [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
-  }
+  GPUTM_INLINE std::uint32_t least(std::uint32_t mine) const { return simt::reduce_min(mask_, mine); }
   /// Merges what its lanes have (iteration::reduce_each): each gets all of it. All of them call it.
   template <class Accumulator>
   GPUTM_INLINE void merge(Accumulator& part) const {

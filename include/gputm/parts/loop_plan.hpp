@@ -11,7 +11,8 @@
 
 #include <cstdint>
 
-#include "gputm/parts/loop_state.hpp"
+#include "gputm/parts/stretch_plan.hpp"
+#include "gputm/parts/window_size.hpp"
 
 namespace gputm::parts {
 
@@ -24,8 +25,6 @@ class loop_plan {
   loop_past& past_;
   const element_ranges& ranges_;
 
-  static constexpr std::uint32_t few = 8, some = 32, many = 64, plenty = 1024;  // commits of a round
-  static constexpr std::uint32_t few_again = 32;                                // one iteration in so many
   static constexpr std::uint32_t long_memory = 4;  // windows that are wary after one with a violation
   static constexpr std::uint32_t unknown = ~0u;    // so all reads are logged
 
@@ -41,74 +40,22 @@ class loop_plan {
     const std::uint32_t touched = all ? f.stored | f.read_logged | f.read_unlogged : 0;
     return kept | f.stored | ranges_.of_arrays_with(f.stored & f.read_logged, touched);
   }
-  static GPUTM_INLINE std::uint32_t at_most(std::uint64_t a, std::uint32_t b) {
-    return a < b ? static_cast<std::uint32_t>(a) : b;
-  }
-  static GPUTM_INLINE std::uint32_t get(std::uint32_t& word) { return simt::atomic(word).load(order::relaxed); }
-  static GPUTM_INLINE void set(std::uint32_t& word, std::uint32_t v) { simt::atomic(word).store(v, order::relaxed); }
-  static GPUTM_INLINE void put(std::uint32_t& word, std::uint64_t v) {
-    simt::plain_store(word, static_cast<std::uint32_t>(v));
-  }
   GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
     simt::atomic(counter).fetch_add(n, order::relaxed);
   }
-  /// What a serial section goes by. It looks at all of it before it decides anything, and writes its window down when
-  /// it has: of loads that follow decisions or stores each would take a latency of its own, while all threads wait.
-  struct report {
-    loop_window w;
-    loop_findings found;
-    std::uint32_t violated, ended, too_long, failed, lengthy, dirty_before, ran;
-    dirty_count dirty, troubled;
-    std::uint32_t stretched, next_stretch;
-    std::uint64_t began, stretch_ns;
-    loop_past past;
-  };
-  /// Plain loads, so that a compiler knows that what the first window is like is the same for all threads.
-  GPUTM_INLINE loop_past past() const {
-    return {simt::plain_load(past_.tag),
-            simt::plain_load(past_.calm),
-            simt::plain_load(past_.no_overlap),
-            simt::plain_load(past_.offset),
-            simt::plain_load(past_.moves),
-            simt::plain_load(past_.peeks),
-            simt::plain_load(past_.begin),
-            simt::plain_load(past_.lowest),
-            simt::plain_load(past_.end),
-            0,
-            0};
-  }
-  GPUTM_INLINE report look() const {
-    report r;
-    r.w = current(s_);
-    r.found = found_in(s_);
-    r.violated = s_.violated.get();
-    r.ended = s_.ended.get();
-    r.too_long = s_.too_long.get();
-    r.failed = get(s_.failed);
-    r.dirty = dirty_count::of(simt::atomic(s_.dirty).load(order::relaxed));
-    r.lengthy = get(s_.lengthy);
-    r.dirty_before = simt::plain_load(s_.dirty_before);
-    r.ran = simt::plain_load(s_.ran);
-    r.troubled = dirty_count::of(simt::plain_load(s_.troubled));
-    r.stretched = simt::plain_load(s_.stretched);
-    r.next_stretch = simt::plain_load(s_.next_stretch);
-    r.began = simt::plain_load(s_.began);
-    r.stretch_ns = simt::plain_load(s_.stretch_ns);
-    r.past = past();
-    return r;
-  }
+  GPUTM_INLINE loop_report look() const { return loop_report::of(s_, past_); }
   /// The same at the end of a first pass. Of a loop's first window, `begins`, nobody has written more down yet than
   /// what it might come to, which does not count.
-  GPUTM_INLINE report look(bool begins) {
-    report r = look();
+  GPUTM_INLINE loop_report look(bool begins) {
+    loop_report r = look();
     if (begins) begin_first(r);
     return r;
   }
-  GPUTM_INLINE void begin_first(report& r) {
+  GPUTM_INLINE void begin_first(loop_report& r) {
     r.w = first(r.past);
     note_move(r.w);
     if (r.w.has_moved()) r.past.no_overlap = 0;
-    put(s_.next_stretch, r.next_stretch = some);
+    r.next_stretch = stretches().restart();
     enter(r.w);
     r.ran = r.w.size;
     r.dirty_before = twice_allowed(r.w);
@@ -122,76 +69,6 @@ class loop_plan {
     s_.too_long.forget();
     forget_dirty();
     if (limits_.joint != 0) simt::atomic(s_.joint).store(0, order::relaxed);
-  }
-  /// Whether few of a window's iterations have run more than once. It means nothing if positions have been given up.
-  static GPUTM_INLINE bool hardly_again(const report& r) {
-    return !are_many(r.ran - std::uint64_t{r.w.size}, r.w.size);
-  }
-  static GPUTM_INLINE bool are_many(std::uint64_t again, std::uint32_t size) { return again * few_again >= size; }
-  /// Whether a window is dense (repair_view) if that many of it are to run again.
-  static GPUTM_INLINE bool is_dense(const report& r, std::uint32_t again, std::uint32_t size) {
-    return are_many(again, size) && r.found.has(loop_findings::several);
-  }
-  /// The size of the window after one of `size`, in which `again` iterations, that depend on others far before them,
-  /// had to run again: in one twice as long four times as many have to. To run them takes more time in the end than
-  /// longer windows save. Those of a dense one run in less time, and do not keep each other waiting. Apart: hardly any
-  /// loop comes to it.
-  static GPUTM_NOINLINE std::uint64_t best_size(std::uint32_t size, std::uint64_t again, std::uint64_t most) {
-    constexpr std::uint32_t part = 8, least = part / 4, longest = 4 * part;
-    std::uint32_t parts = least;  // of a size, of which the square is to be most / again
-    GPUTM_NO_UNROLL
-    while (parts < longest && again * parts * parts < most * part * part) ++parts;
-    return std::uint64_t{size} * parts / part;
-  }
-  /// The size of the window after that of `r`.
-  GPUTM_INLINE std::uint32_t next_size(const report& r) const {
-    if (!limits_.adapt) return limits_.window;
-    const std::uint32_t commits = r.w.commits;
-    const bool whole = (commits == r.w.size && r.w.cut == 0) || r.w.is_given_up();
-    if (whole && r.troubled.all != 0 && r.troubled.reach_far() && limits_.most_again != 0) {
-      const std::uint64_t most = std::uint64_t{limits_.most_again} * (r.w.is_dense() ? 4 : 1);
-      if (most < 16 * std::uint64_t{r.troubled.all}) return in_bounds(best_size(r.w.size, r.troubled.all, most));
-    }
-    const bool clean = r.troubled.all == 0, ended_by_log = r.too_long == commits;  // which tells nothing of violations
-    const unsigned growth = commits != r.w.size || (r.w.cut != 0 && (clean || ended_by_log)) ? 4
-                            : clean                                                          ? 16
-                            : r.w.cut != 0                                                   ? 1
-                            : hardly_again(r)                                                ? 4
-                                                                                             : 2;
-    return in_bounds(std::uint64_t{commits} * growth);
-  }
-  GPUTM_INLINE std::uint32_t in_bounds(std::uint64_t size) const {
-    const std::uint32_t most = at_most(size, limits_.window);
-    return most < limits_.smallest ? limits_.smallest : most;
-  }
-  /// Whether one thread would have been faster than a window that has not gone smoothly. While nobody knows, it is
-  /// taken to be, so that it is tried; and its time counts less with every such window, so that it is tried again.
-  GPUTM_INLINE bool loses_to_one_thread(const report& r) {
-    const std::uint32_t commits = r.w.commits;
-    const bool smooth = commits == r.w.size && r.w.cut == 0 && r.troubled.all == 0;
-    const std::uint64_t ns = r.stretch_ns;
-    if (r.began == 0 || smooth || (commits >= plenty && ns == 0)) return false;  // for so many one thread is not tried
-    const std::uint64_t took = simt::nanoseconds() - r.began;
-    simt::plain_store(s_.stretch_ns, ns - ns / 16);
-    simt::plain_store(s_.rival_ns, took);
-    put(s_.rival_commits, commits);
-    return ns == 0 || took * r.stretched >= ns * commits;
-  }
-  /// How many iterations one thread should run first, since a window commits hardly more, runs far more than that, or
-  /// takes longer.
-  GPUTM_INLINE std::uint32_t next_stretch(const report& r) {
-    const std::uint32_t commits = r.w.commits;
-    if (!limits_.adapt || limits_.stretch == 0) return commits == 0;  // the window's first iteration must get through
-    const bool untimed = r.began == 0;  // else the clock tells more than the number of runs
-    const bool in_vain = untimed && commits < many && r.ran > 3 * commits;
-    const bool failed = in_vain || (commits < few && commits != r.w.size);
-    put(s_.rival_commits, 0);
-    if (!failed && !loses_to_one_thread(r)) {
-      if (commits >= (limits_.timed ? few : some)) put(s_.next_stretch, some);
-      return 0;
-    }
-    put(s_.next_stretch, at_most(std::uint64_t{r.next_stretch} * 2, limits_.stretch));
-    return at_most(r.next_stretch, limits_.stretch);
   }
   /// A window of which base, size, stretch and what is expected of it are known, ready to begin.
   GPUTM_INLINE loop_window prepare(loop_window w) const {
@@ -218,47 +95,21 @@ class loop_plan {
   }
   /// Begins a window, but for the words that iterations change, and its own.
   GPUTM_INLINE void enter(const loop_window& w) {
-    if (!w.over) put(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
-    put(past_.listed, 0);
-    put(s_.dirty_before, twice_allowed(w));
-    put(s_.ran, w.size);
+    if (!w.over) put_word(past_.tag, w.tag);  // else nobody clears the table, nor uses the tag
+    put_word(past_.listed, 0);
+    put_word(s_.dirty_before, twice_allowed(w));
+    put_word(s_.ran, w.size);
     simt::plain_store(s_.troubled, 0);
-    put(s_.lengthy, 0);
+    put_word(s_.lengthy, 0);
     // windows in which violations are not likely mostly commit whole; clearing takes time that is not theirs
     simt::plain_store(s_.began, limits_.timed && w.wary != 0 && !w.clear_table ? simt::nanoseconds() : 0);
     simt::progress();
   }
   /// Window `w` follows that of `r`.
-  GPUTM_INLINE void begin(report& r, const loop_window& w) {
+  GPUTM_INLINE void begin(loop_report& r, const loop_window& w) {
     r.w = prepare(w);
     enter(r.w);
     reset();
-  }
-  GPUTM_INLINE void store(const loop_window& w) {
-    simt::plain_store(s_.now.base, w.base);
-    put(s_.now.size, w.size);
-    put(s_.now.tag, w.tag);
-    put(s_.now.logged, w.logged);
-    put(s_.now.stretch, w.stretch);
-    put(s_.now.commits, w.commits);
-    put(s_.now.all_commit, w.all_commit);
-    put(s_.now.several, w.several);
-    put(s_.now.clear_table, w.clear_table);
-    put(s_.now.wary, w.wary);
-    put(s_.now.lists, w.lists);
-    put(s_.now.over, w.over);
-    put(s_.now.closing, w.closing);
-    put(s_.now.plain, w.plain);
-    put(s_.now.decided, w.decided);
-    put(s_.now.again, w.again);
-    put(s_.now.cut, w.cut);
-    put(s_.now.repair, w.repair);
-    put(s_.now.from, w.from);
-    put(s_.now.pending, w.pending);
-    put(s_.now.offset, w.offset);
-    put(s_.now.mixed, w.mixed);
-    put(s_.now.foreseen, w.foreseen);
-    put(s_.now.number, w.number);
   }
   /// The first window. If nobody knows yet which ranges the loop stores to, all reads are logged; it is taken to store
   /// to those of a calm loop before it.
@@ -284,20 +135,20 @@ class loop_plan {
   /// marks have just been cleared, and so none are left of loops before.
   GPUTM_INLINE void note_check(const loop_window& w, bool touched) {
     std::uint32_t in_vain = simt::plain_load(past_.in_vain);
-    if (w.peeks() && !w.clear_table) put(past_.in_vain, ++in_vain);
-    put(past_.peeks, !touched && in_vain < loop_past::most_in_vain);
+    if (w.peeks() && !w.clear_table) put_word(past_.in_vain, ++in_vain);
+    put_word(past_.peeks, !touched && in_vain < loop_past::most_in_vain);
   }
   GPUTM_INLINE void note_move(const loop_window& w) {
     if (!w.has_moved()) return;
-    put(past_.offset, w.range_offset());
-    put(past_.moves, simt::plain_load(past_.moves) + 1);
-    put(past_.no_overlap, 0);
-    set(past_.begin, 0);
-    set(past_.lowest, 0);
-    set(past_.end, 0);
+    put_word(past_.offset, w.range_offset());
+    put_word(past_.moves, simt::plain_load(past_.moves) + 1);
+    put_word(past_.no_overlap, 0);
+    set_word(past_.begin, 0);
+    set_word(past_.lowest, 0);
+    set_word(past_.end, 0);
   }
   /// It is known which iterations are in violation: how many of them commit. They count as done.
-  GPUTM_INLINE void decide(report& r) {
+  GPUTM_INLINE void decide(loop_report& r) {
     const std::uint32_t violated = r.violated, size = r.w.size, ended = r.ended;
     std::uint32_t commits = violated < size ? violated : size;
     if (r.found.has(loop_findings::alone) && commits > 1) commits = 1;
@@ -310,7 +161,7 @@ class loop_plan {
     const bool calm = commits == size && r.w.cut == 0 && !over && r.troubled.all == 0 && r.w.wary == 0;
     if (r.w.logged != unknown) r.w.mixed |= r.found.read_logged;
     r.w.logged = to_log(r.w, r.found);  // from the next window on
-    put(past_.calm, calm ? loop_past::known | r.w.logged : 0);
+    put_word(past_.calm, calm ? loop_past::known | r.w.logged : 0);
     r.w.over = over;
     r.w.closing = over || r.w.base + commits == limits_.iterations;
     count(s_.counters.rounds, 1);
@@ -318,29 +169,29 @@ class loop_plan {
   }
   /// Whether the window must run again: because a range has been written that was read without a log, or after the
   /// commits that it overlapped.
-  static GPUTM_INLINE bool must_repeat(const report& r) {
+  static GPUTM_INLINE bool must_repeat(const loop_report& r) {
     const loop_findings& f = r.found;
     return (f.stored & f.read_unlogged) != 0 || f.has(loop_findings::overlap_failed);
   }
-  GPUTM_INLINE void repeat(report& r) {
+  GPUTM_INLINE void repeat(loop_report& r) {
     loop_window w = r.w;
     const loop_findings& f = r.found;
     w.logged |= f.stored | ranges_.of_arrays_with(f.stored & f.read_unlogged);
-    if (f.has(loop_findings::overlap_failed)) put(past_.no_overlap, 1);
+    if (f.has(loop_findings::overlap_failed)) put_word(past_.no_overlap, 1);
     w.pending = 0;
     count(s_.counters.rounds, 1);
     begin(r, w);
   }
   /// Whether the next window can overlap the commits of this one, which is decided: all of it commits, in any order.
   /// Whether it should: this one has logged no reads, so that the next one may not want to either.
-  GPUTM_INLINE bool may_overlap(const report& r) const {
+  GPUTM_INLINE bool may_overlap(const loop_report& r) const {
     const bool can =
         r.w.closing == 0 && !r.found.has(loop_findings::several) && r.w.commits == r.w.size && limits_.overlap;
     return can && r.w.cut == 0 && r.past.no_overlap == 0 && r.found.read_logged == 0;
   }
   /// The lowest position with an incident is one whose log was full: it commits as a window's first only. So the window
   /// ends below it, where all went without incident.
-  GPUTM_INLINE void give_up_from(report& r, std::uint32_t p) {
+  GPUTM_INLINE void give_up_from(loop_report& r, std::uint32_t p) {
     if (p == 0 || limits_.repairs == 0 || r.found.has(loop_findings::last_seen | loop_findings::alone)) return;
     r.w.size = p;
     r.w.cut = 1;
@@ -348,11 +199,11 @@ class loop_plan {
     s_.violated.forget();
   }
   /// Notes whether marks of last writers still hold.
-  static GPUTM_INLINE void know_marks(report& r) {
+  static GPUTM_INLINE void know_marks(loop_report& r) {
     if (r.found.has(loop_findings::unmarked)) r.w.lists |= loop_window::doubtful;
   }
   /// Behind a first pass without a check: decide(), and perhaps go_on().
-  GPUTM_INLINE void prepare_check(report& r, bool commits_are_local, bool may_repair) {
+  GPUTM_INLINE void prepare_check(loop_report& r, bool commits_are_local, bool may_repair) {
     know_marks(r);
     if (may_repair && r.violated == r.too_long && r.violated != writer_table::none) give_up_from(r, r.violated);
     if (r.violated == writer_table::none && !r.found.has(loop_findings::last_seen)) {
@@ -367,7 +218,7 @@ class loop_plan {
     count(s_.counters.checked, 1);
   }
   /// Behind a repair: repair_or_decide(), or a check, for which what earlier ones have found does not count.
-  GPUTM_INLINE void look_at_repair(report& r, bool may_repair) {
+  GPUTM_INLINE void look_at_repair(loop_report& r, bool may_repair) {
     r.w.plain = 0;
     if (is_sure(r)) {
       repair_or_decide(r, may_repair, true);
@@ -387,28 +238,28 @@ class loop_plan {
   /// not run again, or have done so before, and are right as well. Nobody else had read from those that have run: not
   /// in the first pass, which takes nothing from others, nor in repairs, where who needs the value of one that is to
   /// run again waits for it, or comes too early.
-  static GPUTM_INLINE bool is_sure(const report& r) {
+  static GPUTM_INLINE bool is_sure(const loop_report& r) {
     return !r.found.has(loop_findings::unmarked | loop_findings::unlisted | loop_findings::last_seen |
                         loop_findings::alone);
   }
   /// There are new lists of who writes what several do, which the next pass makes, if there is anybody to list.
-  GPUTM_INLINE void list(report& r, bool any) {
+  GPUTM_INLINE void list(loop_report& r, bool any) {
     ++r.w.lists;
     if (!any) return;
     r.w.lists |= loop_window::listing;
     r.w.again = 1;
   }
   /// The window's commits are done, or they are pending: then nothing happens if the next one cannot overlap them.
-  GPUTM_INLINE void go_on(report& r, std::uint32_t pending) {
+  GPUTM_INLINE void go_on(loop_report& r, std::uint32_t pending) {
     loop_window w = r.w;
     w.pending = pending;
-    const bool trouble = w.commits != w.size || w.cut != 0 || (r.troubled.all != 0 && !hardly_again(r));
+    const bool trouble = w.commits != w.size || w.cut != 0 || (r.troubled.all != 0 && !window_size::hardly_again(r));
     w.wary = trouble ? long_memory : w.wary == 0 ? 0 : w.wary - 1;
-    join(w, r.found.has(loop_findings::long_rows));
+    join(w, limits_.joint != 0 && r.found.has(loop_findings::long_rows));
     const bool is_next = r.too_long == r.w.commits && r.w.commits != 0 && w.is_joint();  // all warps load its rows
     w.base += w.commits;
-    w.stretch = r.w.is_given_up() || is_next ? 0 : next_stretch(r);
-    w.size = next_size(r);
+    w.stretch = r.w.is_given_up() || is_next ? 0 : stretches().next(r);
+    w.size = window_size(limits_).next(r);
     // It looks around itself, or uses logs, before that. So this is called again; a stretch was not decided, since such
     // a window has gone smoothly.
     if (pending != 0 && (w.wary != 0 || w.stretch != 0)) return;
@@ -416,7 +267,7 @@ class loop_plan {
   }
   /// Begins a repair of those of the first `left` positions that are in violation; the others are given up. `sure`:
   /// they were in the repair before as well, which nobody has looked at since.
-  GPUTM_INLINE void repair(report& r, std::uint32_t left, bool sure) {
+  GPUTM_INLINE void repair(loop_report& r, std::uint32_t left, bool sure) {
     const std::uint32_t again = r.dirty.all < left ? r.dirty.all : left;
     if (left != r.w.size) r.w.cut = 1;
     r.w.size = left;
@@ -430,27 +281,20 @@ class loop_plan {
     // nobody has been found to be in violation since the repair before, nor writes elsewhere than it did then
     const bool as_before = sure && r.w.is_dense() && r.w.marks_hold();
     r.w.lists = as_before ? r.w.lists | loop_window::noted : r.w.lists & ~loop_window::noted;
-    if (is_dense(r, again, left)) r.w.lists |= loop_window::dense;
+    if (window_size::is_dense(r, again, left)) r.w.lists |= loop_window::dense;
     r.w.from = r.violated;
-    put(s_.dirty_before, again);
+    put_word(s_.dirty_before, again);
     s_.violated.forget();
     forget_dirty();
-    put(s_.ran, std::uint64_t{r.ran} + again);
+    put_word(s_.ran, std::uint64_t{r.ran} + again);
     ++r.w.repair;
     s_.ended.forget();
   }
 
-  /// Whether the window had better be given up, for a shorter one. Dense ones gain nothing by it.
-  GPUTM_INLINE bool is_much_too_long(const report& r) const {
-    const std::uint32_t again = r.dirty.all;
-    const bool may = limits_.adapt && limits_.repairs != 0 && r.failed == 0 && r.w.size / 4 >= limits_.smallest;
-    const bool is = again / 4 >= limits_.most_again && limits_.most_again != 0 && r.dirty.reach_far();
-    return may && is && !is_dense(r, again, r.w.size);
-  }
-  GPUTM_INLINE void give_up(report& r) {
+  GPUTM_INLINE void give_up(loop_report& r) {
     r.w.commits = r.w.all_commit = r.w.repair = 0;
     r.w.cut = loop_window::all_cut;
-    put(past_.calm, 0);
+    put_word(past_.calm, 0);
     count(s_.counters.rounds, 1);
   }
 
@@ -458,16 +302,16 @@ class loop_plan {
   /// leaves little: if it did not, the window gives up its upper half, where violations are more frequent. If it came
   /// to hardly anything, that is three quarters.
   /// `sure`: behind a repair that needed no check.
-  GPUTM_INLINE void repair_or_decide(report& r, bool may_repair, bool sure = false) {
+  GPUTM_INLINE void repair_or_decide(loop_report& r, bool may_repair, bool sure = false) {
     const std::uint32_t size = r.w.size, dirty = r.dirty.all, lowest = r.violated;
     if (dirty != 0 && r.troubled.all == 0) {
       r.troubled = r.dirty;
       simt::plain_store(s_.troubled, r.troubled.word());
-      if (may_repair && is_much_too_long(r)) return give_up(r);
+      if (may_repair && window_size(limits_).is_much_too_long(r)) return give_up(r);
     }
     const bool whole = limits_.repair_whole;
     const bool in_vain = whole && dirty >= r.dirty_before - r.dirty_before / 8;
-    const bool much = !whole || are_many(dirty, size);
+    const bool much = !whole || window_size::are_many(dirty, size);
     const bool cut = in_vain || (much && dirty > r.dirty_before / 2);
     std::uint32_t left = !cut ? size : in_vain ? size / 4 : size / 2;
     if (r.too_long < left) left = r.too_long;
@@ -486,21 +330,9 @@ class loop_plan {
   GPUTM_INLINE loop_plan(loop_state& s, const loop_limits& limits, loop_past& past, const element_ranges& ranges)
       : s_(s), limits_(limits), past_(past), ranges_(ranges) {}
 
-  /// The window as the last serial section left it.
-  static GPUTM_INLINE loop_window current(loop_state& s) {
-    return {simt::plain_load(s.now.base),       simt::plain_load(s.now.size),     simt::plain_load(s.now.tag),
-            simt::plain_load(s.now.logged),     simt::plain_load(s.now.stretch),  simt::plain_load(s.now.commits),
-            simt::plain_load(s.now.all_commit), simt::plain_load(s.now.several),  simt::plain_load(s.now.clear_table),
-            simt::plain_load(s.now.wary),       simt::plain_load(s.now.lists),    simt::plain_load(s.now.over),
-            simt::plain_load(s.now.closing),    simt::plain_load(s.now.plain),    simt::plain_load(s.now.decided),
-            simt::plain_load(s.now.again),      simt::plain_load(s.now.cut),      simt::plain_load(s.now.repair),
-            simt::plain_load(s.now.from),       simt::plain_load(s.now.pending),  simt::plain_load(s.now.offset),
-            simt::plain_load(s.now.mixed),      simt::plain_load(s.now.foreseen), simt::plain_load(s.now.number)};
-  }
-
   /// The first window, which all threads find out for themselves; the first serial section writes it down. The table
   /// holds what loops before this one have left.
-  GPUTM_INLINE loop_window first() const { return first(past()); }
+  GPUTM_INLINE loop_window first() const { return first(known_past(past_)); }
   /// Whether the window is all of the loop, and the loops before have told which reads to log. Then, unless there is
   /// trouble, there is nothing to decide: it ends without a serial section.
   GPUTM_INLINE bool is_whole(const loop_window& w) const {
@@ -515,7 +347,7 @@ class loop_plan {
   GPUTM_INLINE void foresee(loop_window w) {
     w.commits = w.size;
     w.plain = w.decided = w.all_commit = w.closing = w.foreseen = 1;
-    store(w);
+    store_window(s_, w);
   }
   /// It has come to that: writes down what the next loop and the counters need, once all have executed it. One thread
   /// calls it; commits may be under way. `checked`: it has had a check; `touched`: after which the next loop should not
@@ -526,9 +358,9 @@ class loop_plan {
       count(s_.counters.checked, 1);
       note_check(w, touched);
     }
-    put(past_.tag, w.tag);
-    put(past_.listed, 0);
-    put(past_.calm, loop_past::known | to_log(w, found_in(s_)));
+    put_word(past_.tag, w.tag);
+    put_word(past_.listed, 0);
+    put_word(past_.calm, loop_past::known | to_log(w, found_in(s_)));
     count(s_.counters.rounds, 1);
     count(s_.counters.iterations, w.size);
     count(s_.counters.executed, w.size);
@@ -537,17 +369,17 @@ class loop_plan {
   /// All iterations of a first pass have been executed. The window begins anew, or is checked, or needs no check: then
   /// it is decided, and the next one may begin already. `begins`: it was the loop's first window.
   GPUTM_INLINE void end_pass(bool begins, bool commits_are_local, bool may_repair) {
-    report r = look(begins);
+    loop_report r = look(begins);
     count(s_.counters.executed, r.w.size);  // a thread that has run fewer says so
     if (must_repeat(r))
       repeat(r);
     else
       prepare_check(r, commits_are_local, may_repair);
-    store(r.w);
+    store_window(s_, r.w);
   }
   /// The same behind a pass that has repaired, or made lists.
   GPUTM_INLINE void end_repair(bool may_repair) {
-    report r = look();
+    loop_report r = look();
     r.w.again = r.w.lists_before();
     if (r.w.lists_now())
       r.w.lists &= ~(loop_window::listing | loop_window::before);
@@ -555,17 +387,17 @@ class loop_plan {
       repeat(r);
     else
       look_at_repair(r, may_repair);
-    store(r.w);
+    store_window(s_, r.w);
   }
   /// The same where nothing is ever checked.
   GPUTM_INLINE void end_pass_unchecked(bool begins) {
-    report r = look(begins);
+    loop_report r = look(begins);
     decide(r);
-    store(r.w);
+    store_window(s_, r.w);
   }
   /// All iterations have been checked: repair_or_decide().
   GPUTM_INLINE void decide_or_repair(bool may_repair) {
-    report r = look();
+    loop_report r = look();
     if (r.w.foreseen) {  // it has not come to that, and nobody has written down yet that its pass has ended
       begin_first(r);
       r.w.plain = 1;
@@ -573,31 +405,18 @@ class loop_plan {
       count(s_.counters.checked, 1);
     }
     repair_or_decide(r, may_repair);
-    store(r.w);
+    store_window(s_, r.w);
   }
   /// The window's commits are done.
   GPUTM_INLINE void next() {
-    report r = look();
+    loop_report r = look();
     go_on(r, 0);
-    store(r.w);
+    store_window(s_, r.w);
   }
-  // Thread 0 calls these three, before the barrier: others still read the window.
-  GPUTM_INLINE void begin_stretch() {
-    if (limits_.timed) simt::plain_store(s_.began, simt::nanoseconds());
-  }
-  /// Whether the stretch should end after `done` iterations, since windows are faster. It may begin slowly.
-  GPUTM_INLINE bool is_beaten(std::uint64_t done) const {
-    if (!limits_.timed || done == 0 || ((done & (done - 1)) != 0 && done % some != 0)) return false;
-    const std::uint64_t commits = simt::plain_load(s_.rival_commits);
-    const std::uint64_t ns = simt::nanoseconds() - simt::plain_load(s_.began);
-    return ns * commits > (done + commits / 4) * simt::plain_load(s_.rival_ns);
-  }
-  GPUTM_INLINE void note_stretch(std::uint32_t done, bool over) {
-    put(s_.stretched, done);
-    put(s_.stretch_over, over);
-  }
+  GPUTM_INLINE stretch_plan stretches() const { return {s_, limits_}; }
+  /// The stretch before the window is done.
   GPUTM_INLINE void next_after_stretch() {
-    report r = look();
+    loop_report r = look();
     loop_window w = r.w;
     const std::uint32_t done = r.stretched;
     // with its barrier, as a window's time is
@@ -607,12 +426,12 @@ class loop_plan {
     w.logged |= r.found.stored;
     w.base += done;
     w.over = simt::plain_load(s_.stretch_over);
-    if (done < w.stretch) put(s_.next_stretch, some);
+    if (done < w.stretch) stretches().restart();
     w.stretch = 0;
     // if timed, windows grow across stretches, until they are as fast as they can be
     if (!limits_.timed) w.size = limits_.adapt ? limits_.smallest : limits_.window;
     begin(r, w);
-    store(r.w);
+    store_window(s_, r.w);
   }
 };
 

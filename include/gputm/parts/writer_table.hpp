@@ -187,6 +187,23 @@ class writer_table : tagged_table<writer_entry> {
     GPUTM_UNROLL
     for (unsigned k = 0; k < N; ++k) word[k] = asked[k] ? simt::plain_load(*mark[k]) : 0;
   }
+  /// The same for all of them.
+  template <std::size_t N>
+  GPUTM_INLINE void fetch_own(const std::uint64_t (&key)[N], latest_marks& marks, std::uint32_t (&word)[N]) const {
+    bool all[N];
+    GPUTM_UNROLL
+    for (bool& one : all) one = true;
+    fetch_own(key, all, marks, word);
+  }
+  /// Of such marks.
+  static GPUTM_INLINE std::uint32_t later(std::uint32_t a, std::uint32_t b) { return a < b ? b : a; }
+  template <std::size_t N>
+  static GPUTM_INLINE std::uint32_t latest(const std::uint32_t (&word)[N]) {
+    std::uint32_t all = 0;
+    GPUTM_UNROLL
+    for (const std::uint32_t one : word) all = later(all, one);
+    return all;
+  }
   /// Whether the newest of such marks says that a position below `p` writes one of the elements: those of windows
   /// before are lower.
   GPUTM_INLINE bool is_below(std::uint32_t newest, std::uint32_t p) const { return newest > word_of_first(p); }

@@ -160,6 +160,24 @@ GPUTM_INLINE T reduce_add(mask_t mask, T value, GPUTM_HERE) {
 #endif
 }
 
+/// The lowest value of the lanes of `mask`, and the highest one; every lane gets it. T: std::uint32_t or std::uint64_t.
+template <class T>
+GPUTM_INLINE T reduce_min(mask_t mask, T value, GPUTM_HERE) {
+#if GPUTM_HAS_WARP_REDUCE
+  if constexpr (sizeof(T) == 4) return __reduce_min_sync(__ballot_sync(mask, 1), value);
+#endif
+  return reduce_unordered(
+      mask, value, [](T a, T b) { return a < b ? a : b; }, at);
+}
+template <class T>
+GPUTM_INLINE T reduce_max(mask_t mask, T value, GPUTM_HERE) {
+#if GPUTM_HAS_WARP_REDUCE
+  if constexpr (sizeof(T) == 4) return __reduce_max_sync(__ballot_sync(mask, 1), value);
+#endif
+  return reduce_unordered(
+      mask, value, [](T a, T b) { return a < b ? b : a; }, at);
+}
+
 /// The lanes of a warp that go through a loop in step. Left to itself a compiler may let lanes that have taken
 /// different ways through a turn go on by themselves to the end of the loop, so that each turn runs twice, or more
 /// often. A matter of time only: nobody may rely on it, and the host device goes without where it is told to

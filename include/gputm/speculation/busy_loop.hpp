@@ -11,6 +11,7 @@
 
 #include "gputm/parts/busy_space.hpp"
 #include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/loop_environment.hpp"
 
 namespace gputm::speculation {
 

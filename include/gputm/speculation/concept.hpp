@@ -2,7 +2,8 @@
 #pragma once
 
 #include "gputm/algorithm/concept.hpp"
-#include "gputm/speculation/iteration.hpp"
+#include "gputm/outcome.hpp"
+#include "gputm/speculation/loop_environment.hpp"
 
 namespace gputm {
 
@@ -23,6 +24,7 @@ struct loop_traits {
   bool skips_idle = false;  ///< of a body that is mostly_idle it runs those iterations only that access anything
   bool repairs = false;  ///< violations are made right in their window. So a first one may be as large as others; and
                          ///< on GPUs, unless told otherwise, it weighs windows against the time of one thread
+  bool joins = false;    ///< all warps load long rows together in first passes (joint_space)
   /// Lanes that access much each have lines of their own, and those of all warps may be more than fit into the cache of
   /// a multiprocessor. So if an iteration has room for this many loads and stores, it gets few threads; 0: never.
   /// Numbers of an H200.

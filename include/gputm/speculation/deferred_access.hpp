@@ -2,10 +2,11 @@
 // lower iteration is going to write.
 #pragma once
 
+#include "gputm/parts/abort_reason.hpp"
+#include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/window_view.hpp"
 #include "gputm/parts/write_buffer.hpp"
 #include "gputm/speculation/begun_reduction.hpp"
-#include "gputm/speculation/iteration.hpp"
 #include "gputm/speculation/joint_turn.hpp"
 #include "gputm/speculation/repair_view.hpp"
 #include "gputm/speculation/shared_loads.hpp"
@@ -198,15 +199,15 @@ class deferred_access {
   GPUTM_INLINE void take_turn(joint_turn& turn) { joint_ = &turn; }
   /// Of a guest: whether this is the row that it is here for.
   GPUTM_INLINE bool is_asked_for(const reduction_call& call, std::uint64_t kind) const {
-    if (joint_->collected + 1 != joint_->rows) return false;
-    return is(joint_->space.row(joint_->row[joint_->collected]), call, kind);
+    if (joint_->collected + 1 != joint_->rows.count) return false;
+    return is(joint_->space.row(joint_->next()), call, kind);
   }
   GPUTM_INLINE const joint_turn& turn() const { return *joint_; }
   /// Asks for a row, if it is long and all of it can be logged, or none; then the attempt ends. Not behind a store, at
   /// which lanes that load for others end.
   GPUTM_INLINE bool asks_for(const reduction_call& call, std::uint64_t kind) {
     joint_turn& t = *joint_;
-    if (t.loads || t.refused || t.collected != t.rows || t.rows == joint_turn::most) return false;
+    if (t.loads || t.refused || !t.has_collected_all() || t.rows.count == asked_rows::most) return false;
     if (call.count < parts::joint_space::least || call.array >= max_regions || found_.stored != 0) return false;
     found_.flags |= parts::loop_findings::long_rows;
     bool logged = (logged_ & ranges_.of_array(call.array)) != 0;
@@ -215,18 +216,18 @@ class deferred_access {
       logged = false;
     }
     const std::uint32_t number = t.space.post({call.index, kind, position_, call.array, call.count, reads_, logged,
-                                               t.rows, t.rows != 0 ? t.row[t.rows - 1] : 0});
+                                               t.rows.count, t.rows.count != 0 ? t.rows.number[t.rows.count - 1] : 0});
     t.asked = number != parts::joint_space::none;
     t.refused = !t.asked;
-    if (t.asked) t.row[t.rows++] = number;
+    if (t.asked) t.rows.number[t.rows.count++] = number;
     return t.asked;
   }
   /// All of a row, if it is the next one that it has asked for and it is loaded: how many elements.
   template <class Accumulator>
   GPUTM_INLINE std::uint32_t collect(const reduction_call& call, std::uint64_t kind, Accumulator& all) {
     joint_turn& t = *joint_;
-    if (t.refused || t.collected == t.rows) return 0;
-    const std::uint32_t number = t.row[t.collected];
+    if (t.refused || t.has_collected_all()) return 0;
+    const std::uint32_t number = t.next();
     const parts::joint_row row = t.space.row(number);
     if (!is(row, call, kind)) return 0;
     parts::joint_sum sum;

@@ -125,7 +125,7 @@ class direct_update_thread : window_thread<Body> {
     while (this->begin_window(table_)) {
       execute_all();
       barrier_.wait([this] { plan_.end_pass_unchecked(this->begins()); });
-      undo_from(parts::loop_plan::current(*env_.state).commits);
+      undo_from(parts::current_window(*env_.state).commits);
       barrier_.wait([this] { plan_.next(); });
       this->look_at_window();
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gputm/speculation/concept.hpp"
+#include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {
 

@@ -34,8 +34,11 @@ template <class Options>
 struct basic_gpu_tls : engine_base {
   static constexpr algorithm_traits traits{};
   // without repair it is the paper's recovery, whose counters no clock should change
-  static constexpr loop_traits loop{
-      .writers = true, .in_place = Options::in_place, .skips_idle = true, .repairs = Options::repair};
+  static constexpr loop_traits loop{.writers = true,
+                                    .in_place = Options::in_place,
+                                    .skips_idle = true,
+                                    .repairs = Options::repair,
+                                    .joins = Options::repair && Options::forwarding};
 
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {

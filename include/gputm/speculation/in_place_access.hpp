@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "gputm/speculation/concept.hpp"
 #include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "gputm/parts/grid_barrier.hpp"
-#include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/loop_environment.hpp"
 
 namespace gputm::speculation {
 

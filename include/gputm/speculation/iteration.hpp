@@ -5,20 +5,12 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gputm/gather.hpp"
 #include "gputm/outcome.hpp"
 #include "gputm/parts/abort_reason.hpp"
 #include "gputm/parts/control.hpp"
-#include "gputm/parts/element_ranges.hpp"
-#include "gputm/parts/in_place_space.hpp"
-#include "gputm/parts/joint_rows.hpp"
 #include "gputm/parts/load_each.hpp"
-#include "gputm/parts/loop_log.hpp"
-#include "gputm/parts/loop_state.hpp"
 #include "gputm/parts/region.hpp"
-#include "gputm/parts/table_space.hpp"
-#include "gputm/speculation/begun_reduction.hpp"
-#include "gputm/speculation/shared_loads.hpp"
+#include "gputm/speculation/shared_reduction.hpp"
 
 namespace gputm::speculation {
 
@@ -113,52 +105,24 @@ class iteration {
   template <class Where, class Accumulator>
   GPUTM_INLINE loaded<Accumulator> reduce_each(std::uint32_t count, Where where, const Accumulator& empty) {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
+    using reduction = shared_reduction<Access, T, Where, Accumulator>;
     loaded<Accumulator> all{empty, false};
-    std::uint32_t done = 0;
-    if constexpr (parts::is_gathered<Where> && shares_loads<T>) {
-      if (access_.exceeds_log(number_of(where.array.handle()), count)) {
+    if constexpr (reduction::exists) {
+      reduction shared(access_, regions_, where, number_of(where.array.handle()), count, empty);
+      std::uint32_t done = 0;
+      if (!shared.add(all.value, done, left_)) {
         go_astray();
         return all;
       }
-    }
-    if constexpr (parts::is_gathered<Where> && joins<T, Accumulator>) {
-      const reduction_call call = access_.call(where.index, number_of(where.array.handle()), count);
-      constexpr std::uint64_t kind = Access::shared::template kind<T, Where, Accumulator>();
-      if (left_ > count && !simt::is_private(where.index)) {
-        const bool loads = access_.is_guest() && access_.is_asked_for(call, kind);
-        if (loads)
-          Access::shared::template load_piece<T>(access_.lend(regions_), access_.turn().space, access_.turn().piece,
-                                                 where, empty);
-        if (loads || access_.asks_for(call, kind)) {
-          go_astray();
-          return all;
-        }
-        done = access_.collect(call, kind, all.value);
-        left_ -= done;
-      }
-    }
-    if constexpr (parts::is_gathered<Where> && resumes<Accumulator>) {
-      const reduction_call call = access_.call(where.index, number_of(where.array.handle()), count);
-      if (left_ > count) done = access_.resume(call, all.value);
-      left_ -= done;
-      if constexpr (shares_loads<T>)
-        if (access_.may_share()) done += reduce_shared<T>(where, done, count, all.value, empty);
-      if (access_.is_guest() || access_.awaits()) {
-        if (!access_.is_guest()) access_.hold(call, empty, all.value, done);
-        go_astray();
-        return all;
-      }
-      auto use = [&](std::uint32_t k, const T& value) {
+      auto use = [&all, &done](std::uint32_t k, const T& value) {
         all.value.add(k, value);
-        done = k + 1;
+        reduction::note(k, done);
       };
       all.ok = load_from(done, count, where, use);
-      if (!all.ok) access_.hold(call, empty, all.value, done);
+      if (!all.ok) shared.hold(all.value, done);
     } else {
-      if constexpr (parts::is_gathered<Where> && shares_loads<T>)
-        if (access_.may_share()) done += reduce_shared<T>(where, done, count, all.value, empty);
       auto use = [&all](std::uint32_t k, const T& value) { all.value.add(k, value); };
-      all.ok = load_from(done, count, where, use);
+      all.ok = load_from(0, count, where, use);
     }
     return all;
   }
@@ -203,54 +167,6 @@ class iteration {
         count, true, where, use,
         [this, &where](std::uint32_t k, std::uint32_t n, auto& value) { return load_some(where, k, n, value); },
         [this](element<T> e) { return load(e); }, first);
-  }
-  /// Whether lanes can load elements of this type for each other: they do words.
-  template <class T>
-  static constexpr bool shares_loads = [] {
-    if constexpr (requires { Access::shares_loads; }) return Access::shares_loads && (sizeof(T) == 4 || sizeof(T) == 8);
-    return false;
-  }();
-  /// Whether an accumulator can wait for an element that is not there yet.
-  template <class Accumulator>
-  static constexpr bool resumes = [] {
-    if constexpr (requires { Access::resumes; })
-      return Access::resumes && sizeof(Accumulator) <= begun_reduction::most_bytes;
-    return false;
-  }();
-  /// Whether all warps may load long rows of such elements together.
-  template <class T, class Accumulator>
-  static constexpr bool joins = [] {
-    if constexpr (requires { Access::joins; })
-      return Access::joins && shares_loads<T> && sizeof(Accumulator) <= parts::joint_sum::most_bytes;
-    return false;
-  }();
-  /// Elements of one array from number `first` on, by all lanes that are here together, for those of them that ask for
-  /// many: how many of this one's next ones are loaded, and added to `all`.
-  template <class T, class Where, class Accumulator>
-  GPUTM_INLINE std::uint32_t reduce_shared(Where where, std::uint32_t first, std::uint32_t count, Accumulator& all,
-                                           const Accumulator& empty) {
-    const std::uint32_t number = number_of(where.array.handle());
-    count -= first;
-    where.index += first;
-    if (number >= max_regions || left_ <= count) count = 0;  // the iteration itself finds out what is wrong
-    if (access_.is_guest()) count = 0;
-    if (simt::is_private(where.index)) count = 0;  // others would read an array of their own
-    constexpr std::uint64_t kind = Access::shared::template kind<T, Where, Accumulator>();
-    const parts::lane_team team(simt::match_any(simt::together(), kind));
-    const simt::mask_t busy = team.busiest(count);
-    shared_yield<Accumulator> got{empty};
-    if (busy != 0)
-      got = Access::shared::template reduce<T>(access_.lend(regions_), team, busy, access_.errand(number, count), where,
-                                               first, empty);
-    if ((busy >> simt::lane() & 1) == 0) {
-      if (!Access::resumes || count == 0) return 0;
-      got = Access::shared::template reduce_alone<T>(access_.lend(regions_), access_.errand(number, count), where,
-                                                     first, empty);
-    }
-    all.merge(got.all);
-    left_ -= got.count;
-    access_.take(got);
-    return got.count;
   }
   /// `n` elements of one array at once, if there is nothing special about any. The last one fills a group: it takes
   /// less time to load it several times than to go around that.
@@ -328,40 +244,6 @@ class iteration {
     if (index >= length) return fail(trouble, parts::fault::out_of_range, number, index, length);
     return fail(trouble, parts::fault::runaway, number, longest);
   }
-};
-
-/// Words that a loop sets to zero, for the next one.
-struct words_to_clear {
-  std::uint64_t* base = nullptr;
-  std::uint32_t count = 0;
-  /// All threads of the grid call it.
-  GPUTM_INLINE void clear() const {
-    GPUTM_NO_UNROLL
-    for (std::uint32_t k = simt::grid_thread_rank(); k < count; k += simt::grid_threads())
-      simt::plain_store(base[k], 0);
-  }
-};
-
-/// What the threads of a speculative loop get. Trivially copyable; lives in the kernel's parameters.
-struct loop_environment {
-  region_table regions;
-  parts::control* control;
-  parts::loop_state* state;
-  parts::table_space table;
-  parts::loop_log_space logs;
-  parts::element_ranges ranges;
-  parts::loop_limits limits;
-  words_to_clear next;
-  parts::in_place_space in_place;
-  parts::joint_space joint;
-};
-
-/// What the loop that an engine runs is to the user's: the same, unless the body is the library's own (busy_loop.hpp).
-template <class Body>
-struct loop_of {
-  static GPUTM_INLINE const parts::loop_limits& limits(const loop_environment& env, const Body&) { return env.limits; }
-  /// The number in the user's loop of iteration `k`.
-  static GPUTM_INLINE std::uint64_t iteration(const Body&, std::uint64_t k) { return k; }
 };
 
 }  // namespace gputm::speculation

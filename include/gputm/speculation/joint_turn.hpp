@@ -5,19 +5,28 @@
 
 namespace gputm::speculation {
 
+/// Rows of an iteration, in the order of the body's calls; others it loads itself.
+struct asked_rows {
+  static constexpr std::uint32_t most = 4;
+
+  std::uint32_t number[most];  ///< in the joint_space
+  std::uint32_t count;
+};
+
 /// It lies in memory: a run goes from row to row. It collects those that have been loaded, and asks for the next one,
 /// if there is another: then it ends, and the iteration runs again when that has been loaded.
 struct joint_turn {
-  static constexpr std::uint32_t most = 4;  ///< rows of an iteration; others it loads itself
-
   const parts::joint_space& space;
-  std::uint32_t row[most] = {};  ///< their numbers, in the order of the body's calls
-  std::uint32_t rows = 0;        ///< that have been asked for
-  std::uint32_t collected = 0;   ///< by this run
-  bool asked = false;            ///< it has asked for the last one of them
-  bool refused = false;          ///< there was no room for another, or a row could not be loaded
-  bool loads = false;            ///< it is a lane's that is here to load a piece of the last one, whoever's it is
-  std::uint32_t piece = 0;       ///< then: which one
+  asked_rows rows = {};         ///< that have been asked for
+  std::uint32_t collected = 0;  ///< by this run
+  bool asked = false;           ///< it has asked for the last one of them
+  bool refused = false;         ///< there was no room for another, or a row could not be loaded
+  bool loads = false;           ///< it is a lane's that is here to load a piece of the last one, whoever's it is
+  std::uint32_t piece = 0;      ///< then: which one
+
+  GPUTM_INLINE bool has_collected_all() const { return collected == rows.count; }
+  /// The number of the next one to be collected.
+  GPUTM_INLINE std::uint32_t next() const { return rows.number[collected]; }
 
   /// Another run begins.
   GPUTM_INLINE void begin() {
@@ -31,10 +40,10 @@ struct joint_turn {
     loads = true;
     piece = k;
     const std::uint32_t last = space.row_of(k);
-    rows = space.row(last).before + 1;
+    rows.count = space.row(last).before + 1;
     std::uint32_t number = last;
     GPUTM_NO_UNROLL
-    for (std::uint32_t i = rows; i-- != 0; number = space.row(number).previous) row[i] = number;
+    for (std::uint32_t i = rows.count; i-- != 0; number = space.row(number).previous) rows.number[i] = number;
   }
 };
 

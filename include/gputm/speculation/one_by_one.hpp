@@ -4,6 +4,7 @@
 
 #include "gputm/parts/write_buffer.hpp"
 #include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/loop_environment.hpp"
 
 namespace gputm::speculation {
 

@@ -7,7 +7,7 @@
 
 #include "gputm/parts/grid_barrier.hpp"
 #include "gputm/parts/position_set.hpp"
-#include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/loop_environment.hpp"
 
 namespace gputm::speculation {
 

@@ -9,6 +9,7 @@
 
 #include "gputm/parts/write_buffer.hpp"
 #include "gputm/speculation/in_place_learning.hpp"
+#include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {
 
@@ -101,8 +102,7 @@ class scout {
   static GPUTM_INLINE std::uint64_t most_common(std::uint64_t mine) {
     const std::uint32_t alike = simt::count(simt::match_any(simt::full_mask, mine));
     const std::uint32_t vote = mine == 0 ? 0 : alike << 8 | simt::lane();
-    const std::uint32_t best =
-        simt::reduce_unordered(simt::full_mask, vote, [](std::uint32_t a, std::uint32_t b) { return a < b ? b : a; });
+    const std::uint32_t best = simt::reduce_max(simt::full_mask, vote);
     const std::uint64_t its = simt::shfl(simt::full_mask, mine, best & 0xffu);
     return best == 0 ? 0 : its;
   }

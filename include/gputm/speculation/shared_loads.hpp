@@ -216,13 +216,17 @@ class shared_loads {
         value[k] = parts::read_element<word>(r, index[k]);
         source[k] = memory;
       }
+      [[maybe_unused]] parts::writer_table::writers marked[each];
       if constexpr (Repair) {
         if (is_logged) {
-          parts::writer_table::writers marked[each];
           GPUTM_UNROLL
           for (unsigned k = 0; k < each; ++k)
             marked[k] = view_.table().writers_of(parts::element_key(e.array, index[k]));
-          fetch_indices(team, yield.count + n, e.count, those, next);
+        }
+      }
+      fetch_indices(team, yield.count + n, e.count, those, next);  // before they are needed
+      if constexpr (Repair) {
+        if (is_logged) {
           GPUTM_UNROLL
           for (unsigned k = 0; k < each; ++k) {
             const std::uint32_t i = k * team.width() + team.rank();
@@ -237,11 +241,7 @@ class shared_loads {
             yield.forwarded += i < there && source[k] != memory;
             if (i == there && there != n) yield.awaited = source[k];
           }
-        } else {
-          fetch_indices(team, yield.count + n, e.count, those, next);
         }
-      } else {
-        fetch_indices(team, yield.count + n, e.count, those, next);  // before they are needed
       }
       if (is_logged) {
         GPUTM_UNROLL

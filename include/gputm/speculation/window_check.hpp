@@ -2,10 +2,8 @@
 // again. What it rests on is at the head of deferred_update.hpp.
 #pragma once
 
-#include "gputm/parts/lane_team.hpp"
-#include "gputm/parts/position_set.hpp"
 #include "gputm/parts/window_view.hpp"
-#include "gputm/speculation/joint_turn.hpp"
+#include "gputm/speculation/calm_check.hpp"
 #include "gputm/speculation/window_thread.hpp"
 
 namespace gputm::speculation {
@@ -28,12 +26,11 @@ class window_check : protected window_thread<Body> {
     parts::position_set due;   ///< run again in this repair; where repairs are spread (loop_window::is_spread), those
                                ///< of them whose statuses say so
     parts::position_set left;  ///< in violation as far as is known: run again in the next one, as `due`
-    parts::position_set readers;          ///< have logged reads, failed, or ended the loop: a check has to see them
-    parts::position_set ended;            ///< have ended the loop: each check has to see them
-    bool trouble;                         ///< in this calm pass some have done what a serial section has to see
-    bool logs;                            ///< of this calm pass, if it was one: logs tell how many reads there are
-    std::uint32_t rows;                   ///< of a first pass in which warps join: rows of its position, in order,
-    std::uint32_t row[joint_turn::most];  ///< and their numbers (joint_space)
+    parts::position_set readers;  ///< have logged reads, failed, or ended the loop: a check has to see them
+    parts::position_set ended;    ///< have ended the loop: each check has to see them
+    bool trouble;                 ///< in this calm pass some have done what a serial section has to see
+    bool logs;                    ///< of this calm pass, if it was one: logs tell how many reads there are
+    asked_rows rows;              ///< of a first pass in which warps join: those of its position
 
     /// Nobody knows what a calm pass has done, unless none of this thread's positions has logged a read.
     GPUTM_INLINE void forget() {
@@ -74,18 +71,19 @@ class window_check : protected window_thread<Body> {
     bool touched = true;
     if (w_.plain && !expects_violations() && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
-      calm_marks seen{w_.size + simt::grid_threads()};
+      calm_check seen{w_.size + simt::grid_threads()};
       const bool has_rows = joins() && env_.joint.pieces() != 0;
       if (has_rows) {
-        look_at_rows(env_.logs, table_, env_.joint);
+        calm_check::look_at_rows(env_.logs, table_, env_.joint);
         barrier_.wait();
       }
       if (those.logs && p < w_.size) {
         const bool several = w_.size > simt::grid_threads();
         const bool certain = repairs() && w_.marks_hold();
-        seen = several                       ? check_calmly(env_.logs, table_, p, w_.size, certain)
-               : has_rows && those.rows != 0 ? look_around_rows(env_.logs, table_, p, certain, env_.joint, &those)
-                                             : look_calmly(env_.logs, table_, p, certain);
+        seen = several ? calm_check::of_several(env_.logs, table_, p, w_.size, certain)
+               : has_rows && those.rows.count != 0
+                   ? calm_check::around_rows(env_.logs, table_, p, certain, env_.joint, those.rows)
+                   : calm_check::of_one(env_.logs, table_, p, certain);
         touched = seen.newest != 0 || seen.reads > (several ? few_reads_of_several : few_reads);
       } else {
         touched = false;
@@ -212,9 +210,7 @@ class window_check : protected window_thread<Body> {
     if (view.writer_below(key, p) != source) return false;
     return s.version <= version;  // it has not run again since `p` has read its log
   }
-  /// An iteration that reads so much takes longer than another one's value takes from its log to who waits for it.
-  static constexpr std::uint32_t many_reads = 32;
-  /// One that reads so much had better have a warp that nobody else keeps busy. Less on a host, for tests.
+  /// An iteration that reads so much had better have a warp that nobody else keeps busy. Less on a host, for tests.
   static constexpr std::uint32_t very_many_reads = GPUTM_ON_DEVICE ? 256 : 48;
   /// What a thread's part of a check has come to. The lanes of a warp tell it together: words that all threads change
   /// are slow.
@@ -238,14 +234,13 @@ class window_check : protected window_thread<Body> {
     if (dirty == 0) return;
     const std::uint32_t below = simt::reduce_add(simt::full_mask, mine.below);
     const std::uint32_t fresh = simt::reduce_add(simt::full_mask, mine.fresh);
-    const std::uint32_t lowest = simt::reduce_unordered(simt::full_mask, mine.lowest,
-                                                        [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
-    const bool many = simt::any(simt::full_mask, mine.reads >= many_reads);
-    const bool very_many = simt::any(simt::full_mask, mine.reads >= very_many_reads);
+    const std::uint32_t lowest = simt::reduce_min(simt::full_mask, mine.lowest);
+    const std::uint32_t reads = simt::reduce_max(simt::full_mask, mine.reads);
     if (simt::lane() != 0) return;
     parts::loop_state& s = *env_.state;
     // relaxed: read behind the phase
-    if (many) simt::atomic(s.lengthy).fetch_max(very_many ? 2 : 1, order::relaxed);
+    if (reads >= calm_check::many_reads)
+      simt::atomic(s.lengthy).fetch_max(reads >= very_many_reads ? 2 : 1, order::relaxed);
     simt::atomic(s.dirty).fetch_add(parts::dirty_count{dirty, below}.word(), order::relaxed);
     simt::atomic(s.counters.violations[static_cast<unsigned>(violation::raw)]).fetch_add(fresh, order::relaxed);
     s.violated.name(lowest);
@@ -266,215 +261,6 @@ class window_check : protected window_thread<Body> {
       this->end_at(p);
     }
     return s.dirty;
-  }
-  /// What a calm check has seen.
-  struct calm_marks {
-    std::uint32_t from = 0;             ///< the first position of this thread that may be in violation, or one too high
-    parts::position_set violated = {};  ///< those of the first turns below it that are
-    std::uint32_t newest = 0;           ///< of the marks that it has looked at, or their bits; 0: no element has one
-    std::uint32_t reads = 0;            ///< in the longest log
-  };
-  /// The check of a position that has run once, as all of its window, and has read memory only: a comparison of marks
-  /// for each read. Apart: beside it the other check would have fewer registers.
-  static GPUTM_NOINLINE calm_marks look_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
-                                               bool marks_hold) {
-    constexpr std::uint32_t wide = 8;
-    const parts::loop_log log(logs, p);
-    std::uint64_t key[wide];
-    log.fetch_calm_reads(0, key);
-    const std::uint32_t count = log.read_count();
-    parts::writer_table::latest_marks marks(table);
-    std::uint32_t newest = 0, i = 0;
-    bool below = false;
-    // on a host device those alone that have much to look at: to be together takes others steps there
-    const bool is_shared =
-        (GPUTM_ON_DEVICE || count >= many_reads) && look_together(logs, table, p, count, marks, newest, below);
-    GPUTM_NO_UNROLL
-    while (count != 0 && !is_shared) {
-      bool asked[wide];
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < wide; ++k) asked[k] = i + k < count;
-      std::uint32_t word[wide];
-      table.fetch_own(key, asked, marks, word);
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < wide; ++k) newest = newest < word[k] ? word[k] : newest;
-      below = table.is_below(newest, p);
-      // then from the last ones on: in ascending order, what this window's positions write mostly is at the end
-      i = (i == 0 ? (count + wide - 1) / wide * wide : i) - wide;
-      if (below || i == 0) break;
-      log.fetch_calm_reads(i, key);
-    }
-    calm_marks seen{below && !marks_hold ? p : p + simt::grid_threads(), {}, newest, count};
-    seen.violated.put(0, below && marks_hold);
-    return seen;
-  }
-  /// The same for the longest logs of those that come to it together, by all of these lanes. Whether this one's is one
-  /// of them; then `newest` is of marks that it has looked at, or their bits.
-  static GPUTM_INLINE bool look_together(const parts::loop_log_space& logs, const parts::writer_table& table,
-                                         std::uint32_t p, std::uint32_t count, parts::writer_table::latest_marks& marks,
-                                         std::uint32_t& newest, bool& below) {
-    constexpr std::uint32_t each = 8;
-    const parts::lane_team team(simt::together());
-    const simt::mask_t busiest = team.busiest(count);
-    GPUTM_NO_UNROLL
-    for (simt::mask_t busy = busiest; busy != 0; busy &= busy - 1) {
-      const std::uint32_t owner = simt::lowest(busy), its = simt::shfl(team.mask(), p, owner);
-      const parts::loop_log log(logs, its);
-      const std::uint32_t width = each * team.width();
-      std::uint32_t end = simt::shfl(team.mask(), count, owner), seen = 0;  // from there down
-      std::uint64_t key[each];
-      bool asked[each], is_below;
-      GPUTM_UNROLL
-      for (bool& one : asked) one = true;
-      const auto fetch = [&log, &team, &key](std::uint32_t upto) {  // the first one instead of none: the loads overlap
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < each; ++k) {
-          const std::uint32_t i = 1 + k * team.width() + team.rank();
-          key[k] = log.calm_read(upto > i ? upto - i : 0);
-        }
-      };
-      fetch(end);
-      GPUTM_NO_UNROLL
-      do {
-        std::uint32_t word[each];
-        table.fetch_own(key, asked, marks, word);
-        end = end > width ? end - width : 0;
-        fetch(end);
-        std::uint32_t latest = 0;
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < each; ++k) latest = latest < word[k] ? word[k] : latest;
-        seen |= latest;
-        is_below = simt::any(team.mask(), table.is_below(latest, its));
-      } while (!is_below && end != 0);
-      seen = simt::reduce_or(team.mask(), seen);
-      if (simt::lane() != owner) continue;
-      newest = seen;
-      below = is_below;
-    }
-    return (busiest >> simt::lane() & 1) != 0;
-  }
-  /// The marks of what rows in logs are of (joint_space), each warp for other pieces. All threads call it.
-  static GPUTM_NOINLINE void look_at_rows(parts::loop_log_space logs, parts::writer_table table,
-                                          parts::joint_space space) {
-    const std::uint32_t width = simt::warp_width(), warps = simt::grid_threads() / width, pieces = space.pieces();
-    GPUTM_NO_UNROLL
-    for (std::uint32_t piece = simt::grid_thread_rank() / width; piece < pieces; piece += warps) {
-      const std::uint32_t number = space.row_of(piece);
-      if (number == parts::joint_space::none) continue;
-      if (!space.is_logged(number)) continue;
-      const parts::joint_row row = space.row(number);
-      const std::uint32_t first = row.reads + row.begin_of(piece);
-      const parts::loop_log log(logs, row.position);
-      std::uint32_t newest = newest_of(log, table, first + simt::lane(), first + row.count_of(piece), width);
-      newest = simt::reduce_unordered(simt::full_mask, newest,
-                                      [](std::uint32_t a, std::uint32_t b) { return a < b ? b : a; });
-      if (simt::lane() == 0) space.name_mark(number, newest);
-    }
-  }
-  /// The same as look_calmly() for a position with rows: what is in its log besides. The first one is right whatever it
-  /// has read.
-  static GPUTM_NOINLINE calm_marks look_around_rows(parts::loop_log_space logs, parts::writer_table table,
-                                                    std::uint32_t p, bool marks_hold, parts::joint_space space,
-                                                    const positions* those) {
-    const parts::loop_log log(logs, p);
-    const std::uint32_t count = log.read_count();
-    std::uint32_t newest = 0, from = 0;
-    GPUTM_NO_UNROLL
-    for (std::uint32_t k = 0; k < those->rows && p != 0; ++k) {
-      const std::uint32_t number = those->row[k];
-      if (!space.is_logged(number)) continue;
-      const parts::joint_row row = space.row(number);
-      const std::uint32_t its = space.newest_mark(number), besides = newest_of(log, table, from, row.reads);
-      newest = newest < its ? its : newest;
-      newest = newest < besides ? besides : newest;
-      from = row.reads + row.count;
-    }
-    const std::uint32_t rest = p != 0 ? newest_of(log, table, from, count) : 0;
-    newest = newest < rest ? rest : newest;
-    const bool below = table.is_below(newest, p);
-    calm_marks seen{below && !marks_hold ? p : p + simt::grid_threads(), {}, newest, count};
-    seen.violated.put(0, below && marks_hold);
-    return seen;
-  }
-  /// The newest mark of what reads are of, from number `from` on, below `to`, each `step`-th one.
-  static GPUTM_NOINLINE std::uint32_t newest_of(parts::loop_log log, parts::writer_table table, std::uint32_t from,
-                                                std::uint32_t to, std::uint32_t step = 1) {
-    constexpr std::uint32_t each = 4;
-    parts::writer_table::latest_marks marks(table);
-    std::uint32_t newest = 0;
-    GPUTM_NO_UNROLL
-    for (; from < to; from += each * step) {
-      std::uint64_t key[each];
-      bool asked[each];
-      std::uint32_t word[each];
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < each; ++k) {
-        asked[k] = from + k * step < to;
-        key[k] = log.calm_read(asked[k] ? from + k * step : from);
-      }
-      table.fetch_own(key, asked, marks, word);
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < each; ++k) newest = newest < word[k] ? word[k] : newest;
-    }
-    return newest;
-  }
-  /// The same as look_calmly() for a window of `size` positions of which threads have several: it looks at one read of
-  /// each of some, then at the next one, so that few latencies follow one another. From `p`, its first one, on. If
-  /// marks hold, a lower writer of what has been read from memory is a violation for certain.
-  static constexpr std::uint32_t turns_at_once = 8;
-  static GPUTM_NOINLINE calm_marks check_calmly(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
-                                                std::uint32_t size, bool marks_hold) {
-    calm_marks seen;
-    std::uint32_t turn = 0;
-    const std::uint32_t threads = simt::grid_threads();
-    parts::writer_table::latest_marks marks(table);
-    GPUTM_NO_UNROLL
-    for (; p < size; p += turns_at_once * threads) {
-      std::uint64_t key[turns_at_once] = {};
-      std::uint32_t count[turns_at_once] = {}, newest[turns_at_once] = {}, most = 0;
-      const std::uint64_t* row = logs.reads_row(0) + p;
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < turns_at_once; ++k) {
-        if (p + k * threads >= size) continue;
-        key[k] = simt::streaming_load(row[k * threads]);
-        count[k] =
-            logs.reads == 1 ? parts::loop_log::counts(key[k]) : parts::loop_log(logs, p + k * threads).read_count();
-      }
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < turns_at_once; ++k) most = most < count[k] ? count[k] : most;
-      GPUTM_NO_UNROLL
-      for (std::uint32_t i = 0; i < most; ++i) {
-        row += logs.window;
-        std::uint64_t next[turns_at_once];
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k)
-          next[k] = i + 1 < count[k] ? simt::streaming_load(row[k * threads]) : 0;
-        bool asked[turns_at_once];
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k) asked[k] = i < count[k];
-        std::uint32_t word[turns_at_once];
-        table.fetch_own(key, asked, marks, word);
-        GPUTM_UNROLL
-        for (unsigned k = 0; k < turns_at_once; ++k) {
-          newest[k] = newest[k] < word[k] ? word[k] : newest[k];
-          key[k] = next[k];
-        }
-      }
-      GPUTM_UNROLL
-      for (unsigned k = 0; k < turns_at_once; ++k) {
-        seen.newest |= newest[k];
-        if (!table.is_below(newest[k], p + k * threads)) continue;
-        if (!marks_hold || turn + k >= parts::position_set::turns) {
-          seen.from = p + k * threads;
-          return seen;
-        }
-        seen.violated.put(turn + k, true);
-      }
-      seen.reads = seen.reads < most ? most : seen.reads;
-      turn += turns_at_once;
-    }
-    seen.from = p;
-    return seen;
   }
   /// Where all iterations read at most so many elements, the next loop peeks (loop_window): a look for a mark at each
   /// read takes less time than a check with its barrier then. Of windows with one position a thread, and of others.

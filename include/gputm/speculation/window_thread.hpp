@@ -6,7 +6,7 @@
 //       those that it leaves out; fail(p, ...) if it has come to nothing, end_at(p) if its body has ended the loop;
 //       ++executed_
 //     barrier_.wait([this] { plan_.end_pass_unchecked(begins()); });   // decides how many positions commit
-//     the first `commits` positions of plan_.current() take effect, the others leave no trace
+//     the first `commits` positions of current_window() take effect, the others leave no trace
 //     barrier_.wait([this] { plan_.next(); });
 //     look_at_window();
 //   }
@@ -60,7 +60,7 @@ class window_thread {
   /// Whether the window is the loop's first one.
   GPUTM_INLINE bool begins() const { return w_.number == 1; }
   /// The window as the last serial section left it.
-  GPUTM_INLINE void look_at_window() { w_ = parts::loop_plan::current(*env_.state); }
+  GPUTM_INLINE void look_at_window() { w_ = parts::current_window(*env_.state); }
   /// Gets a table ready for the window; false if the loop is over.
   template <class Table>
   GPUTM_INLINE bool begin_window(Table& table) {
@@ -126,12 +126,12 @@ class window_thread {
   }
   GPUTM_INLINE void run_stretch() {
     if (simt::grid_thread_rank() == 0) {
-      plan_.begin_stretch();
+      plan_.stretches().begin();
       const serial_end end = run_one_by_one(env_, body_, w_.base, w_.stretch, w_.range_offset(),
-                                            [this](std::uint64_t done) { return plan_.is_beaten(done); });
+                                            [this](std::uint64_t done) { return plan_.stretches().is_beaten(done); });
       executed_ += end.done;
       parts::add_findings(*env_.state, {.stored = end.stored});
-      plan_.note_stretch(static_cast<std::uint32_t>(end.done), end.over);
+      plan_.stretches().note(static_cast<std::uint32_t>(end.done), end.over);
     }
     barrier_.wait([this] { plan_.next_after_stretch(); });
   }
