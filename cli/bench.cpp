@@ -53,11 +53,28 @@ void refuse_contradictions(const bench_request& r, const workload_entry& w,
       throw usage_error(fmt::format("--{} is for multi-version algorithms, and none of the chosen ones is", name));
 }
 
+/// Of a workload that has graphs: whether one of those chosen is of these.
+bool has_graph(const bench_request& r, std::initializer_list<std::string_view> of) {
+  const auto at = r.given.find("graph");
+  const std::vector<std::string> chosen =
+      at == r.given.end() ? std::vector<std::string>{"rmat"} : split(at->second, ',');
+  return std::find_first_of(chosen.begin(), chosen.end(), of.begin(), of.end()) != chosen.end();
+}
+bool is_of_files(const bench_request& r) { return !has_graph(r, {"rmat", "grid"}); }
+
+void refuse_other_graphs(const bench_request& r) {
+  if (r.given.count("edges-per-vertex") && !has_graph(r, {"rmat"}))
+    throw usage_error("--edges-per-vertex is of RMAT graphs, and none of the chosen ones is");
+  if (r.given.count("iterations") && is_of_files(r))
+    throw usage_error("--iterations is of generated graphs: a file tells its own number of vertices");
+}
+
 std::vector<axis> axes_of(const bench_request& r, const workload_entry& w, bool on_host,
                           const std::vector<const algorithm_entry*>& algorithms) {
   const std::vector<setting> known = settings_of(w, on_host);
   refuse_unknown(r, w, known);
   refuse_contradictions(r, w, algorithms);
+  refuse_other_graphs(r);
   std::vector<axis> axes;
   for (const setting& s : known) {
     const auto at = r.given.find(s.name);
@@ -65,7 +82,8 @@ std::vector<axis> axes_of(const bench_request& r, const workload_entry& w, bool 
       const bool idle = s.name == "seconds"
                             ? !w.open_ended || r.given.count("transactions")
                             : !w.open_ended && !w.loop && (s.name == "seed" || s.name == "reads" || s.name == "writes");
-      if (!s.fallback.empty() && !idle) axes.push_back({s, {parse(s, s.fallback)}});
+      const bool unused = is_of_files(r) && (s.name == "iterations" || s.name == "edges-per-vertex");
+      if (!s.fallback.empty() && !idle && !unused) axes.push_back({s, {parse(s, s.fallback)}});
     } else {
       axes.push_back({s, parse_list(s, at->second)});
     }
@@ -77,6 +95,7 @@ std::vector<axis> axes_of(const bench_request& r, const workload_entry& w, bool 
 struct row_result {
   std::vector<measurement> runs;
   std::string failed;
+  bool refused = false;  ///< it could not be run at all
 };
 
 class session {
@@ -89,8 +108,9 @@ class session {
   json_file json_;
   progress progress_;
   std::optional<table> table_;
-  int status_ = all_held;
+  bool broken_ = false;
   std::size_t ran_ = 0;
+  std::vector<std::string> refusals_;
   std::string reason_;  // why the last one could not
 
  public:
@@ -108,8 +128,10 @@ class session {
     for (const point& p : points_)
       for (const algorithm_entry* a : algorithms_) row(p, *a);
     json_.close();
-    if (ran_ == 0) throw usage_error(reason_);
-    return status_;
+    if (ran_ == 0) throw usage_error(refusals_.empty() ? reason_ : refusals_.front());
+    if (refusals_.size() == 1) complain(refusals_.front());
+    if (refusals_.size() > 1) complain(fmt::format("{} rows were refused; {}", refusals_.size(), refusals_.front()));
+    return broken_ ? broken : refusals_.empty() ? all_held : refused;
   }
 
  private:
@@ -163,11 +185,25 @@ class session {
       for (std::uint64_t k = 0; k < r_.repeat; ++k) progress_.step("");
       return;
     }
-    ++ran_;
     const row_result result = measure(p, a);
     progress_.clear();
+    if (result.refused) {
+      refusals_.push_back(is_only() ? result.failed : fmt::format("{}: {}", named(p, a), result.failed));
+      if (!is_only()) print(p, a, refused_cells(result));
+      return;
+    }
+    ++ran_;
     print(p, a, result.failed.empty() ? cells_of(a, result) : failed_cells(a));
     complain_of(a, result);
+  }
+  /// Whether there is one row.
+  bool is_only() const { return points_.size() * algorithms_.size() == 1; }
+  /// Which row it is, in words.
+  std::string named(const point& p, const algorithm_entry& a) const {
+    std::string text = fmt::format("{} under {}", w_.name, a.name);
+    for (const axis& x : axes_)
+      if (x.values.size() > 1) text += fmt::format(", {} {}", x.setting.name, p.text(x.setting.name));
+    return text;
   }
 
   row_result measure(const point& p, const algorithm_entry& a) {
@@ -183,8 +219,15 @@ class session {
         result.failed = e.what();
       } catch (const schedule_failed& e) {
         result.failed = e.what();
+      } catch (const std::bad_alloc&) {
+        refuse(result, out_of_host_memory);
+      } catch (const error& e) {
+        refuse(result, e.what());
+      } catch (const usage_error& e) {
+        refuse(result, e.what());
       }
       if (!result.failed.empty()) m.invariant = one_line(result.failed);
+      if (result.refused && is_only()) break;
       json_.add({w_.name, &a, venue_.name(), a.host_only ? "CPU threads" : d->name(), &p, m, one_line(result.failed),
                  venue_.is_host() ? d->multiprocessors() : 0});
       result.runs.push_back(m);
@@ -192,11 +235,16 @@ class session {
     return result;
   }
 
+  static void refuse(row_result& result, std::string_view why) {
+    result.failed = as_options(why);
+    result.refused = true;
+  }
+
   /// Says what did not hold. What nothing isolates may break: that is what it is there to show.
   void complain_of(const algorithm_entry& a, const row_result& result) {
     for (const measurement& m : result.runs) {
       if (m.ok || !(m.loop ? m.loop->judged : a.traits.isolated)) continue;
-      status_ = broken;
+      broken_ = true;
       complain(fmt::format("{} under {}: {}", w_.name, a.name, m.invariant));
     }
   }
@@ -206,13 +254,18 @@ class session {
     cells.emplace_back(a.traits.isolated ? "FAILED" : "FAILED (nothing isolates it)");
     return cells;
   }
+  std::vector<std::string> refused_cells(const row_result& result) const {
+    std::vector<std::string> cells(w_.loop ? 5 : 4);
+    cells.push_back("refused: " + one_line(result.failed));
+    return cells;
+  }
   static std::vector<std::string> cells_of(const algorithm_entry& a, row_result result) {
     if (result.runs[0].loop) return loop_cells(std::move(result.runs));
     std::vector<measurement>& runs = result.runs;
     std::sort(runs.begin(), runs.end(), [](const measurement& x, const measurement& y) {
       return x.commits_per_second() < y.commits_per_second();
     });
-    const measurement& m = runs[runs.size() / 2];
+    const measurement& m = runs[(runs.size() - 1) / 2];  // of two in the middle the slower one
     const auto millions = [](const measurement& x) { return number(x.commits_per_second() / 1e6); };
     std::string speed = millions(m);
     if (runs.size() > 1) speed += fmt::format(" ({}..{})", millions(runs.front()), millions(runs.back()));

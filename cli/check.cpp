@@ -23,12 +23,6 @@ struct explored_pair {
   std::function<finding(const host::config&, std::uint64_t index)> explore;  ///< null if it cannot be explored
 };
 
-struct failure {
-  const explored_pair* of;
-  std::uint64_t index;
-  std::string what, schedule;
-};
-
 host::config schedule_of(const check_request& r, std::uint64_t index) {
   host::config base;
   base.weak_memory = r.weak;
@@ -38,9 +32,9 @@ host::config schedule_of(const check_request& r, std::uint64_t index) {
   return host::portfolio(base, r.seed, index);
 }
 
-std::string replay(const check_request& r, const failure& f) {
+std::string replay(const check_request& r, const explored_pair& of, std::uint64_t index) {
   return fmt::format("gputm check --algorithm {} --workload {} --seed {} --weak {} --schedules 1 --first {}",
-                     f.of->by->name, f.of->workload, r.seed, r.weak ? "on" : "off", f.index);
+                     of.by->name, of.workload, r.seed, r.weak ? "on" : "off", index);
 }
 
 /// The workloads that are explored, in the order of registration.
@@ -75,7 +69,7 @@ class exploring {
   progress progress_;
   table table_;
   std::ofstream dump_;
-  std::vector<failure> failures_;
+  bool failed_ = false;
   std::size_t ran_ = 0;
   std::string reason_;
 
@@ -100,7 +94,7 @@ class exploring {
       reason_ =
           fmt::format("{} under {} cannot be explored{}", p.workload, p.by->name,
                       is_loop(p.workload) == (p.by->speculate != nullptr)
-                          ? ""
+                          ? p.by->host_only ? ": it runs on CPU threads, whose schedules are the machine's" : ""
                           : ": loop engines run " + join(explored_loops(), ", ") + ", algorithms the other workloads");
       table_.row({p.workload, std::string(p.by->name), "n/a", "", "", ""});
       progress_.step("");
@@ -113,10 +107,7 @@ class exploring {
   int finish() {
     progress_.clear();
     if (ran_ == 0) throw usage_error(reason_);
-    for (const failure& f : failures_)
-      fmt::print("\n{} under {}: {}\n  schedule {} of seed {}: {}\n  replay: {}\n", f.of->workload, f.of->by->name,
-                 f.what, f.index, r_.seed, f.schedule, replay(r_, f));
-    return failures_.empty() ? all_held : broken;
+    return failed_ ? broken : all_held;
   }
 
  private:
@@ -125,13 +116,10 @@ class exploring {
     const auto start = steady_clock::now();
     auto shown = start;
     std::uint64_t tried = 0, stale = 0;
-    bool failed = false;
-    for (; tried < r_.schedules && !failed; ++tried) {
-      const host::config schedule = schedule_of(r_, r_.first + tried);
-      const finding f = e.explore(schedule, r_.first + tried);
+    finding f;
+    for (; tried < r_.schedules && f.what.empty(); ++tried) {
+      f = e.explore(schedule_of(r_, r_.first + tried), r_.first + tried);
       stale += f.stale_reads;
-      failed = !f.what.empty();
-      if (failed) keep(e, schedule, f, r_.first + tried);
       if (const auto now = steady_clock::now(); now - shown > std::chrono::milliseconds(200)) {
         shown = now;
         progress_.note(fmt::format("{}: {}, schedule {}", e.workload, e.by->name, tried + 1));
@@ -139,19 +127,25 @@ class exploring {
     }
     progress_.clear();
     const double seconds = std::chrono::duration<double>(steady_clock::now() - start).count();
+    const bool failed = !f.what.empty();
     table_.row({e.workload, std::string(e.by->name), std::to_string(tried), failed ? "1" : "0", std::to_string(stale),
                 fmt::format("{:.1f}", seconds)});
+    if (failed) tell(e, f, r_.first + tried - 1);
   }
-  /// The first failing history is dumped.
-  void keep(const explored_pair& e, const host::config& schedule, const finding& f, std::uint64_t index) {
-    failures_.push_back(
-        {&e, index, f.what, fmt::format("{}, {} lanes in a warp", host::name(schedule.schedule), schedule.warp_width)});
+  /// At once: whatever becomes of the pairs that follow, it can be replayed. The first failing history is dumped.
+  void tell(const explored_pair& e, const finding& f, std::uint64_t index) {
+    failed_ = true;
+    const host::config schedule = schedule_of(r_, index);
+    fmt::print("\n{} under {}: {}\n  schedule {} of seed {}: {}, {} lanes in a warp\n  replay: {}\n\n", e.workload,
+               e.by->name, f.what, index, r_.seed, host::name(schedule.schedule), schedule.warp_width,
+               replay(r_, e, index));
+    std::fflush(stdout);
     if (!dump_.is_open() || f.record.transactions.empty()) return;
     try {
       history::write(dump_, f.record);
       dump_.close();
     } catch (const std::ios_base::failure&) {
-      throw usage_error("--dump '" + r_.dump + "' could not be written to the end");
+      complain("--dump '" + r_.dump + "' could not be written to the end");
     }
   }
 };

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "commit.hpp"
@@ -104,24 +105,43 @@ json_file::json_file(std::string path, std::string command) : path_(std::move(pa
   if (path_.empty()) return;
   if (path_.starts_with("--"))
     throw usage_error("--json '" + path_ + "' names a file like an option: --json FILE, or ./" + path_);
-  file_ = path_ == "-" ? stdout : std::fopen(path_.c_str(), "w");
+  if (path_ == "-") {
+    file_ = stdout;
+    return;
+  }
+  std::error_code unknown;
+  created_ = !std::filesystem::exists(path_, unknown);
+  file_ = std::fopen(path_.c_str(), "a");  // what is there is kept until there is something to write
   if (!file_) throw usage_error("--json '" + path_ + "' cannot be written: " + std::strerror(errno));
+}
+void json_file::begin() {
+  if (begun_) return;
+  begun_ = true;
+  std::error_code none;  // what is no file cannot be cut off
+  if (file_ != stdout) std::filesystem::resize_file(path_, 0, none);
   std::fputs("[", file_);
 }
 void json_file::add(const run_record& r) {
   if (!file_) return;
+  const char* const separator = begun_ ? "," : "";
+  begin();
   const std::string text = object_of(r, command_).dump(-1, ' ', false, json::error_handler_t::replace);
-  std::fprintf(file_, "%s\n%s", first_ ? "" : ",", text.c_str());
+  std::fprintf(file_, "%s\n%s", separator, text.c_str());
   std::fflush(file_);
-  first_ = false;
 }
 void json_file::close() {
   if (!file_) return;
-  std::fputs("\n]\n", file_);
-  std::fflush(file_);
-  const bool failed = std::ferror(file_) != 0;
-  if (file_ != stdout) std::fclose(file_);
+  const bool nothing = !begun_ && file_ != stdout;
+  if (!nothing) {
+    begin();
+    std::fputs("\n]\n", file_);
+    std::fflush(file_);
+  }
+  bool failed = std::ferror(file_) != 0;
+  if (file_ != stdout) failed |= std::fclose(file_) != 0;
   file_ = nullptr;
+  std::error_code none;
+  if (nothing && created_) std::filesystem::remove(path_, none);
   if (failed) throw usage_error("--json '" + path_ + "' could not be written to the end");
 }
 json_file::~json_file() {

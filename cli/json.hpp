@@ -18,16 +18,18 @@ struct run_record {
   std::string device_name;  ///< NVIDIA H200
   const point* parameters;
   workloads::measurement measured;
-  std::string failed;   ///< why it did not end; empty if it did
+  std::string failed;   ///< why it was refused or did not end; empty if it did
   unsigned os_threads;  ///< of the host device; 0 on others
 };
 
-/// Where the objects go: a file, '-' for stdout, or nowhere if the path is empty. What has been added is
-/// in the file at once; the destructor ends the array.
+/// Where the objects go: a file, '-' for stdout, or nowhere if the path is empty. A file that is there already is
+/// replaced when the first one is added. What has been added is in the file at once; the destructor ends the array.
 class json_file {
   std::FILE* file_ = nullptr;
   std::string path_, command_;
-  bool first_ = true;
+  bool created_ = false, begun_ = false;
+
+  void begin();
 
  public:
   /// Throws usage_error if the file cannot be written.

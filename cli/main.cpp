@@ -1,4 +1,6 @@
 // The gputm program: reads the command line and runs a command.
+#include <fcntl.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -32,12 +34,18 @@ void add_setting(CLI::App& app, const setting& s, bench_request& r, const std::s
   o->group(group);
 }
 
+/// Where none is something else than an empty one, as of a variable of the shell that is not set.
+const CLI::Validator not_empty([](const std::string& text) { return std::string(text.empty() ? "it is empty" : ""); },
+                               "");
+
 void add_bench(CLI::App& program, bench_request& r, std::string& repeat) {
   CLI::App& app = *program.add_subcommand("bench", "Runs a workload, checks it, prints a table");
   app.add_option("workload", r.workload, "what to run; `gputm list` says what there is")->required();
   app.add_option("--algorithm", r.algorithm, "names separated by commas, or all")->type_name("A[,B...]");
-  app.add_option("--device", r.device, "host, cuda or cuda:N; a GPU if there is one")->type_name("D");
-  app.add_option("--json", r.json, "write the runs as JSON; - for stdout, and nothing else there")->type_name("FILE");
+  app.add_option("--device", r.device, "host, cuda or cuda:N; a GPU if there is one")->type_name("D")->check(not_empty);
+  app.add_option("--json", r.json, "write the runs as JSON; - for stdout, and nothing else there")
+      ->type_name("FILE")
+      ->check(not_empty);
   app.add_option("--repeat", repeat, "runs of each combination; the table shows the median")->type_name("R");
   for (const setting& s : loop_settings()) add_setting(app, s, r, "Every workload (each takes a list)");
   for (const setting& s : common_settings()) add_setting(app, s, r, "Every workload of transactions");
@@ -71,12 +79,14 @@ void add_check(CLI::App& program, check_request& r, check_numbers& n) {
   app.add_option("--weak", n.weak, "on: loads may return older values where the memory model lets them [on]")
       ->type_name("on|off");
   app.add_option("--dump", r.dump, "write the failing history to this file, of a workload that keeps one")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty);
 }
 
 int run(int argc, char** argv) {
   CLI::App program("Software transactions and speculative loops for GPUs", "gputm");
   program.set_version_flag("--version", std::string("gputm ") + version + ", commit " + std::string(built_from()));
+  program.require_subcommand(0, 1);
   list_request for_list;
   bench_request for_bench;
   check_request for_check;
@@ -89,7 +99,10 @@ int run(int argc, char** argv) {
   add_check(program, for_check, numbers);
   CLI::App& report_app = *program.add_subcommand("report", "Tables from the JSON of bench");
   report_app.add_option("files", for_report.files, "what bench --json wrote")->required()->type_name("FILE...");
-  report_app.add_option("-o,--output", for_report.directory, "where the tables go")->required()->type_name("DIR");
+  report_app.add_option("-o,--output", for_report.directory, "where the tables go")
+      ->required()
+      ->type_name("DIR")
+      ->check(not_empty);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -115,22 +128,25 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace gputm::cli;
+  // a closed one's number would be the next file's; to read is enough to keep it, and who writes there finds out
+  for (int standard = 0; standard <= 2; ++standard)
+    if (fcntl(standard, F_GETFD) == -1 && open("/dev/null", O_RDONLY) == -1) return refused;
   try {
     const int how = run(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw usage_error("standard output could not be written to the end");
     return how;
   } catch (const gputm::no_progress& e) {
-    complain(e.what());
+    complain(as_options(e.what()));
     return broken;
   } catch (const gputm::schedule_failed& e) {
-    complain(e.what());
+    complain(as_options(e.what()));
     return broken;
   } catch (const std::bad_alloc&) {
-    complain("the host is out of memory; use smaller sizes");
+    complain(out_of_host_memory);
     return refused;
   } catch (const std::exception& e) {
-    complain(e.what());
+    complain(as_options(e.what()));
     return refused;
   }
 }

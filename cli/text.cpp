@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 namespace gputm::cli {
 
@@ -20,7 +21,18 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-void complain(std::string_view what) { fmt::print(stderr, "gputm: {}\n", one_line(what)); }
+std::string as_options(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"capacity.reads", "--reads"}, {"capacity.writes", "--writes"}, {"patience.stuck_ns", "--stuck-seconds"}};
+  std::string said(text);
+  for (const auto& [member, option] : names)
+    if (const std::size_t at = said.find(member); at != std::string::npos) said.replace(at, member.size(), option);
+  return said;
+}
+
+void complain(std::string_view what) {
+  std::fputs(("gputm: " + one_line(what) + "\n").c_str(), stderr);  // fmt throws where nobody can be told
+}
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;

@@ -19,6 +19,10 @@ enum exit_status : int { all_held = 0, broken = 1, refused = 2 };
 
 /// The text on one line.
 std::string one_line(std::string_view);
+/// The library's words, with the program's options in place of members of its settings.
+std::string as_options(std::string_view);
+/// What is said of std::bad_alloc.
+inline constexpr std::string_view out_of_host_memory = "the host is out of memory; use smaller sizes";
 /// 'gputm: ...' on stderr, on one line.
 void complain(std::string_view);
 std::vector<std::string> split(std::string_view, char separator);

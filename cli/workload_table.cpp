@@ -106,7 +106,8 @@ std::vector<setting> producer_consumer_settings() {
   return {
       whole_setting("producers", "10", 1, parts::max_threads, "threads that write values"),
       whole_setting("consumers", "20", 1, parts::max_threads, "threads that take them"),
-      whole_setting("values", "100000", 1, std::uint64_t{1} << 36, "values of each producer"),
+      whole_setting("values", "100000", 1, std::uint64_t{1} << 36,
+                    "values of each producer; a thousand are many on the host device"),
       whole_setting("buffer", "64", 1, max_elements, "values that the buffer holds"),
       words_per_lock(),
       versions(),

@@ -55,8 +55,9 @@ class host_backend final : public backend {
   }
   std::uint32_t multiprocessors() const override { return config_.os_threads; }
   std::uint32_t warp_width() const override { return config_.warp_width; }
-  std::uint32_t max_resident_blocks() const override {
-    return config_.max_resident_blocks ? config_.max_resident_blocks : 4096;  // every simulated thread has a stack
+  std::uint32_t max_resident_blocks(std::uint32_t threads) const override {
+    const std::uint32_t most = config_.max_resident_blocks ? config_.max_resident_blocks : 4096;
+    return std::min(most, host::most_resident_threads / std::max(threads, 1u));
   }
   void* allocate(std::size_t bytes) override {
     void* p = too_much(bytes) ? nullptr : std::aligned_alloc(256, (bytes + 255) / 256 * 256);

@@ -43,7 +43,7 @@ class cuda_backend final : public backend {
   std::uint32_t multiprocessors() const override { return static_cast<std::uint32_t>(properties_.multiProcessorCount); }
   std::uint32_t warp_width() const override { return 32; }
   std::uint64_t memory_bytes() const override { return properties_.totalGlobalMem; }
-  std::uint32_t max_resident_blocks() const override {
+  std::uint32_t max_resident_blocks(std::uint32_t) const override {
     return multiprocessors() * static_cast<std::uint32_t>(properties_.maxBlocksPerMultiProcessor);
   }
   std::size_t shared_bytes_of_block() const override { return properties_.sharedMemPerBlockOptin; }

@@ -25,8 +25,8 @@ class backend {
   virtual std::uint32_t multiprocessors() const = 0;  ///< OS threads on the host device
   virtual std::uint32_t warp_width() const = 0;
   virtual std::uint64_t memory_bytes() const { return 0; }  ///< a GPU's, free or not; 0: nobody knows
-  /// Blocks of any kernel that can run at once; of a given kernel see kernel.hpp.
-  virtual std::uint32_t max_resident_blocks() const = 0;
+  /// Blocks of so many threads, of any kernel, that can run at once; of a given kernel see kernel.hpp.
+  virtual std::uint32_t max_resident_blocks(std::uint32_t threads) const = 0;
   virtual void* allocate(std::size_t bytes) = 0;  ///< uninitialised, 256-byte aligned
   virtual void free(void*) noexcept = 0;
   /// The same for a few words that the host reads while kernels write them. On the host device all memory is such.

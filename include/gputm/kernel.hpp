@@ -93,7 +93,7 @@ std::uint32_t resident_blocks(const device& d, const launch_shape& shape) {
     return static_cast<std::uint32_t>(per_sm) * d->multiprocessors();
   }
 #endif
-  return d->max_resident_blocks() / shape.cluster * shape.cluster;
+  return d->max_resident_blocks(shape.threads) / shape.cluster * shape.cluster;
 }
 
 /// The warps of a block share a multiprocessor fairly; of several blocks there the oldest is served first, so that the

@@ -12,7 +12,6 @@ namespace gputm::host {
 
 namespace {
 
-constexpr std::uint64_t most_resident_threads = 30'000;  // two mappings each, of the 65,530 that Linux gives
 constexpr std::uint64_t most_weak_threads = 4096;        // each of them keeps a clock of all
 constexpr std::size_t least_stack_bytes = 16 * 1024;
 constexpr std::size_t most_stack_bytes = std::size_t{1} << 30;

@@ -37,7 +37,7 @@ struct frugal final : backend {
   std::string name() const override { return "a frugal device"; }
   std::uint32_t multiprocessors() const override { return 2; }
   std::uint32_t warp_width() const override { return 32; }
-  std::uint32_t max_resident_blocks() const override { return 8; }
+  std::uint32_t max_resident_blocks(std::uint32_t) const override { return 8; }
   void* allocate(std::size_t bytes) override {
     if (bytes > budget) throw out_of_memory("the frugal device has no " + std::to_string(bytes) + " bytes");
     budget -= bytes;

@@ -81,6 +81,15 @@ class Check(program.Case):
         self.assertEqual(stale("off"), 0)
         self.assertGreater(stale("on"), 0)
 
+    def test_a_failure_is_told_whatever_follows(self):
+        status, out, err = program.run("check", "--algorithm", "unsafe", "--workload", "bank", "--dump", "/dev/full")
+        self.assertEqual(status, 1)
+        self.assertIn("replay: gputm check", out)
+        self.assertIn("/dev/full", err)
+        out = self.fails("--algorithm", "unsafe", "--workload", "bank,memcached")
+        self.assertLess(out.index("replay: gputm check"), out.rindex("memcached"))
+        self.assertEqual(out.count("replay: gputm check"), 2)
+
     def test_the_failing_history_is_written(self):
         for workload in ["bank", "memcached"]:
             with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,9 @@
 """Lists of values, repetitions, and the table."""
 
+import json
+import os
+import tempfile
+
 import program
 from program import HOST, SHORT
 
@@ -42,6 +46,28 @@ class Grid(program.Case):
     def test_what_cannot_run_is_named(self):
         out = self.succeeds("bench", "producer_consumer", *HOST, "--algorithm", "pr_stm,sequential", "--values", "20")
         self.assertIn("n/a", [line for line in out.split("\n") if "sequential" in line][0])
+
+    def test_what_is_refused_stops_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "runs.json")
+            status, out, err = program.run("bench", "bank", *HOST, "--algorithm", "pr_stm", "--transactions", "200",
+                                           "--blocks", "1,100000,2", "--threads", "8", "--json", path)
+            with open(path, encoding="utf-8") as file:
+                runs = json.load(file)
+        self.assertEqual(status, 2)
+        rows = out.strip().split("\n")[3:]
+        self.assertEqual(["refused: 100000 blocks" in row for row in rows], [False, True, False])
+        self.assertEqual([row.endswith("ok") for row in rows], [True, False, True])
+        self.assertEqual(err.count("\n"), 1)
+        for word in ["bank under pr_stm", "blocks 100000", "limit"]:
+            self.assertIn(word, err)
+        self.assertEqual(["limit" in run.get("error", "") for run in runs], [False, True, False])
+        self.assertEqual([run["commits"] for run in runs], [200, 0, 200])
+
+    def test_where_all_is_refused_one_line_says_why(self):
+        status, out, err = program.run("bench", "bank", *HOST, "--algorithm", "pr_stm", "--blocks", "100000,200000")
+        self.assertEqual((status, err.count("\n"), out.count("refused")), (2, 1, 2))
+        self.assertIn("blocks 100000", err)
 
     def test_unsafe_does_not_touch_the_exit_status(self):
         out = self.succeeds("bench", "bank", *HOST, "--algorithm", "unsafe", "--accounts", "2", "--seconds", "0.3",

@@ -1,7 +1,14 @@
 """Bad usage and impossible requests: exit status 2 and one clear line."""
 
+import json
+import os
+import subprocess
+import tempfile
+
 import program
 from program import HOST, SHORT
+
+GRAPH = os.path.join(os.path.dirname(__file__), "../../workloads/data/queen8.mtx")
 
 
 class Commands(program.Case):
@@ -13,6 +20,15 @@ class Commands(program.Case):
         self.refuses("bench", "bank", "--frobnicate", "3", says="--frobnicate")
         self.refuses("bench", "bank", "extra", says="extra")
         self.refuses("list", "extra", says="extra")
+
+    def test_one_command_at_a_time(self):
+        self.refuses("list", "bench", "bank", says="bench")
+        self.refuses("bench", "bank", *SHORT, "check", says="check")
+
+    def test_no_name_is_no_choice(self):
+        for command, option in [(["bench", "bank", *SHORT], "--json"), (["bench", "bank", *SHORT], "--device"),
+                                (["check", "--schedules", "1"], "--dump"), (["report", GRAPH], "--output")]:
+            self.refuses(*command, option, "", says=f"{option} empty")
 
     def test_bench_needs_a_workload(self):
         self.refuses("bench", says="workload")
@@ -113,18 +129,22 @@ class Requests(program.Case):
         self.refuses_bench("bank", "--words-per-lock", "3", says="3 power two")
         self.refuses_bench("bank", "--reads", "5", "--read-capacity", "5", says="--reads --read-capacity")
         self.refuses_bench("producer_consumer", "--blocks", "1", "--threads", "8", says="10 20 8")
+        graph = ["bench", "colouring", *HOST, "--algorithm", "gpu_tls"]
+        self.refuses(*graph, "--graph", GRAPH, "--iterations", "5", says="--iterations file")
+        self.refuses(*graph, "--graph", f"{GRAPH},grid", "--edges-per-vertex", "5", says="--edges-per-vertex RMAT")
 
     def test_grids_that_cannot_be_resident(self):
         self.refuses_bench("bank", "--blocks", "100000", says="100000 limit")
-        self.refuses_bench("bank", "--blocks", "4096", "--threads", "1024", says="1024")
+        self.refuses_bench("bank", "--blocks", "4096", "--threads", "1024", says="1024 limit 29")
+        self.refuses_bench("bank", "--blocks", "4096", "--threads", "32", says="4096 limit 937")
 
     def test_capacity_exceeded(self):
         # one thread: of several, whichever is first names its own transaction's array
         some = ["--transactions", "1000", "--blocks", "1", "--threads", "1"]
-        self.refuses_bench("bank", "--writes", "1", *some, says="write balance 1")
+        self.refuses_bench("bank", "--writes", "1", *some, says="write balance 1 --writes")
         self.refuses_bench("bank", "--read-capacity", "10", "--rot", "50", *some, says="read balance 6000")
         self.refuses_bench("memcached", "--items", "64", "--get", "0", "--writes", "1", *some, says="write 1")
-        self.refuses_bench("memcached", "--items", "64", "--reads", "1", *some, says="read metadata 1")
+        self.refuses_bench("memcached", "--items", "64", "--reads", "1", *some, says="read metadata 1 --reads")
 
     def test_workloads_that_an_algorithm_cannot_run(self):
         for name in ["sequential", "libitm"]:
@@ -139,6 +159,26 @@ class Requests(program.Case):
             self.assertEqual(out, "")
         self.refuses("check", "--dump", "/nonexistent/dump", says="/nonexistent/dump")
 
+    def test_files_are_replaced_by_runs_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = os.path.join(folder, "old.json"), os.path.join(folder, "new.json")
+            with open(old, "w", encoding="utf-8") as file:
+                file.write("precious")
+            for path in [old, new]:
+                self.refuses_bench("bank", "--blocks", "100000", "--json", path, says="limit")
+            with open(old, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "precious")
+            self.assertFalse(os.path.exists(new))
+
+    def test_closed_streams_are_no_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "runs.json")
+            command = f"'{program.PROGRAM}' bench bank {' '.join(HOST + SHORT)} --algorithm pr_stm --json '{path}'"
+            done = subprocess.run(command + " >&- 2>&-", shell=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(len(json.load(file)), 1)
+
     def test_a_full_disk(self):
         self.refuses("bench", "bank", *HOST, *SHORT, "--algorithm", "pr_stm", "--json", "/dev/full", says="/dev/full")
 
@@ -152,6 +192,7 @@ class Requests(program.Case):
         self.refuses("check", "--workload", "loop", "--algorithm", "pr_stm", says="loop pr_stm")
         self.refuses("report", "/nonexistent.json", "-o", "/tmp", says="/nonexistent.json")
         self.refuses("report", __file__, "-o", "/tmp", says="refusals.py")
+        self.refuses("report", "/tmp", "-o", "/tmp", says="/tmp directory")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ struct explorer::backend final : gputm::backend {
   std::string name() const override { return "host, exploring"; }
   std::uint32_t multiprocessors() const override { return 1; }
   std::uint32_t warp_width() const override { return config.warp_width; }
-  std::uint32_t max_resident_blocks() const override { return 64; }
+  std::uint32_t max_resident_blocks(std::uint32_t) const override { return 64; }
   std::size_t shared_bytes_of_block() const override { return shared_bytes; }
   void* allocate(std::size_t bytes) override {
     void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);

@@ -223,9 +223,12 @@ TEST(refusals, files) {
   EXPECT_NE(says(head + "3 3 1\n1 4 1\n").find("line 4: here are a row and a column from 1 to 3"), std::string::npos);
   EXPECT_NE(says(head + "3 3 1\n0 1 1\n").find("line 4"), std::string::npos);
   EXPECT_NE(says(head + "3 3 2\n1 2 1\n").find("ends too early"), std::string::npos);
+  EXPECT_EQ(says(head + "3 3 1\n1 2 1\n\n  \n% the end\n"), "");
+  EXPECT_NE(says(head + "3 3 1\n1 2 1\n2 x\n").find("line 5: there are more entries than the 1"), std::string::npos);
   EXPECT_NE(says(head + "3 x 2\n").find("rows, columns and entries"), std::string::npos);
   EXPECT_NE(says(head + "5000000000 5000000000 0\n").find("2^31"), std::string::npos);
   std::remove(path.c_str());
+  EXPECT_NE(refusal<colouring_problem>(colouring_options{.graph = "/"}).find("'/' cannot be read"), std::string::npos);
   EXPECT_NE(refusal<colouring_problem>(colouring_options{.graph = "/nonexistent.mtx"}).find("/nonexistent.mtx"),
             std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -104,13 +105,13 @@ class matrix_market {
 
  public:
   explicit matrix_market(const std::string& path) : path_(path), in_(path) {
-    if (!in_)
+    if (!in_ || std::filesystem::is_directory(path))
       throw invalid_argument("the graph '" + path + "' cannot be read: it is rmat, grid or a Matrix Market file");
   }
   edge_list read() {
     check_header();
     std::string text = next();
-    while (text.empty() || text[0] == '%') text = next();
+    while (is_blank(text)) text = next();
     std::uint64_t rows = 0, columns = 0, entries = 0;
     if (!(std::istringstream(text) >> rows >> columns >> entries)) fail("here are rows, columns and entries");
     if (rows != columns) fail("a graph is a square matrix");
@@ -118,12 +119,14 @@ class matrix_market {
     edge_list list{static_cast<std::uint32_t>(rows), {}};
     while (list.edges.size() < entries) {
       text = next();
-      if (text.empty() || text[0] == '%') continue;
+      if (is_blank(text)) continue;
       std::uint64_t a = 0, b = 0;
       if (!(std::istringstream(text) >> a >> b) || a == 0 || b == 0 || a > rows || b > rows)
         fail("here are a row and a column from 1 to " + std::to_string(rows));
       list.edges.emplace_back(static_cast<std::uint32_t>(a - 1), static_cast<std::uint32_t>(b - 1));
     }
+    while (has_next(text))
+      if (!is_blank(text)) fail("there are more entries than the " + std::to_string(entries) + " that are announced");
     return list;
   }
 
@@ -131,12 +134,20 @@ class matrix_market {
   [[noreturn]] void fail(const std::string& why) const {
     throw invalid_argument("'" + path_ + "', line " + std::to_string(line_) + ": " + why);
   }
+  bool has_next(std::string& text) {
+    ++line_;
+    if (!std::getline(in_, text)) return false;
+    if (!text.empty() && text.back() == '\r') text.pop_back();
+    return true;
+  }
   std::string next() {
     std::string text;
-    ++line_;
-    if (!std::getline(in_, text)) fail("the file ends too early");
-    if (!text.empty() && text.back() == '\r') text.pop_back();
+    if (!has_next(text)) fail("the file ends too early");
     return text;
+  }
+  /// It has neither sizes nor an entry.
+  static bool is_blank(const std::string& text) {
+    return text.find_first_not_of(" \t") == std::string::npos || text[0] == '%';
   }
   void check_header() {
     std::string text = next(), words[5];

@@ -38,6 +38,10 @@ struct config {
 enum class verdict : std::uint8_t { ok, check_failed, deadlock, livelock, bad_mask, race };
 const char* name(verdict);
 
+/// Simulated threads that can run at once: each has a stack with a guard page, which takes two mappings of the 65,530
+/// that Linux gives a process.
+inline constexpr std::uint32_t most_resident_threads = 30'000;
+
 struct report {
   verdict result = verdict::ok;
   std::string what;                 ///< empty if ok; else names threads, operations and source lines
