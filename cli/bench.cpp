@@ -46,11 +46,15 @@ void refuse_contradictions(const bench_request& r, const workload_entry& w,
     for (const char* name : {"transactions", "seconds", "seed", "reads", "writes"})
       if (given(name))
         throw usage_error(fmt::format("--{} is no option of {}: its own say how much it does", name, w.name));
-  const bool versions = std::any_of(algorithms.begin(), algorithms.end(),
-                                    [](const algorithm_entry* a) { return a->traits.multi_version; });
-  for (const char* name : {"versions", "record", "servers", "cluster"})
-    if (given(name) && !versions)
-      throw usage_error(fmt::format("--{} is for multi-version algorithms, and none of the chosen ones is", name));
+  const auto needs = [&](const char* name, bool algorithm_traits::*trait, const char* whose) {
+    if (given(name) && std::none_of(algorithms.begin(), algorithms.end(),
+                                    [trait](const algorithm_entry* a) { return a->traits.*trait; }))
+      throw usage_error(fmt::format("--{} is for {}, and none of the chosen ones is", name, whose));
+  };
+  for (const char* name : {"versions", "record"})
+    needs(name, &algorithm_traits::multi_version, "multi-version algorithms");
+  needs("servers", &algorithm_traits::several_servers, "algorithms with several servers");
+  needs("cluster", &algorithm_traits::server_cluster, "algorithms whose servers can be a cluster");
 }
 
 /// Of a workload that has graphs: whether one of those chosen is of these.

@@ -104,6 +104,7 @@ class exploring {
     explore(p);
   }
 
+  bool has_failed() const { return failed_; }
   int finish() {
     progress_.clear();
     if (ran_ == 0) throw usage_error(reason_);
@@ -201,7 +202,12 @@ std::vector<explored_pair> pairs_of(const check_request& r) {
 int check(const check_request& r) {
   const std::vector<explored_pair> pairs = pairs_of(r);
   exploring all(r, pairs.size());
-  for (const explored_pair& p : pairs) all.run(p);
+  try {
+    for (const explored_pair& p : pairs) all.run(p);
+  } catch (const std::exception& e) {  // what has been found counts
+    if (!all.has_failed()) throw;
+    complain(e.what());
+  }
   return all.finish();
 }
 

@@ -22,6 +22,7 @@ struct trait {
 constexpr trait traits[] = {{"opaque", &algorithm_traits::opaque},
                             {"multi_version", &algorithm_traits::multi_version},
                             {"needs_server", &algorithm_traits::needs_server},
+                            {"several_servers", &algorithm_traits::several_servers},
                             {"warp_collective", &algorithm_traits::warp_collective},
                             {"in_place_writes", &algorithm_traits::in_place_writes},
                             {"isolated", &algorithm_traits::isolated},

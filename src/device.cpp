@@ -91,7 +91,8 @@ class host_backend final : public backend {
                           " simulated threads; use fewer");
     }
     if (last) return;
-    std::string what = std::string(host::name(last.result)) + ": " + last.what;
+    const std::string kind = std::string(host::name(last.result)) + ": ";
+    std::string what = last.what.starts_with(kind) ? last.what : kind + last.what;
     if (config_.schedule != host::scheduler::fast)
       what += "\n  schedule: " + std::string(host::name(config_.schedule)) + ", seed " + std::to_string(config_.seed);
     throw schedule_failed(what);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -185,8 +186,13 @@ measurement run_libitm_bank(const bank_options& o, unsigned threads) {
   const double seconds = timed([&] {
     std::vector<std::jthread> workers;
     const auto start = steady_clock::now();
-    for (unsigned rank = 0; rank < threads; ++rank)
-      workers.emplace_back([&, rank] { worker(o, balance.data(), rank, threads, tallies[rank]).run(start); });
+    try {
+      for (unsigned rank = 0; rank < threads; ++rank)
+        workers.emplace_back([&, rank] { worker(o, balance.data(), rank, threads, tallies[rank]).run(start); });
+    } catch (const std::system_error& e) {
+      throw invalid_argument(std::to_string(threads) + " CPU threads, of which this machine has given " +
+                             std::to_string(workers.size()) + " (" + e.what() + "); use fewer blocks or threads");
+    }
   });
   measurement m = summary(o, tallies, balance);
   m.seconds = seconds;

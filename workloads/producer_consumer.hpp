@@ -209,6 +209,14 @@ class producer_consumer {
                                    : 32;
     if (c.blocks == 0) c.blocks = share(c.threads);
   }
+  auto workspace_for(const exchange_client& client) {
+    try {
+      return make_launch_workspace(stream_, memory_, o_.launch, client);
+    } catch (const grid_not_resident& e) {  // the grid follows from these
+      throw grid_not_resident(std::to_string(o_.producers) + " producers and " + std::to_string(o_.consumers) +
+                              " consumers, a thread each: " + e.what());
+    }
+  }
   static producer_consumer_options checked(producer_consumer_options o, const device& d) {
     static_assert(!A::traits.one_thread, "producers and consumers wait for each other: one thread cannot be both");
     const std::uint64_t workers = std::uint64_t{o.producers} + o.consumers, total = o.producers * o.values;
@@ -246,7 +254,7 @@ class producer_consumer {
     memory_.fill(stream_, shared_.counters, 0u);
     memory_.on()->fill_zero(stream_.handle(), seen_.as<void>(), seen_.size());
     memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());
-    auto w = make_launch_workspace(stream_, memory_, o_.launch, client);
+    auto w = workspace_for(client);
     measurement m;
     m.blocks = w.config().blocks;
     m.threads = w.config().threads;

@@ -111,7 +111,9 @@ class Requests(program.Case):
         for workload in ["bank", "memcached"]:
             self.refuses_bench(workload, "--versions", "5", says="--versions multi-version")
             self.refuses_bench(workload, "--record", "5", says="--record multi-version")
-            self.refuses_bench(workload, "--cluster", "off", says="--cluster multi-version")
+            for algorithm in ["pr_stm", "csmv_sh"]:
+                for option, value, whose in [("--cluster", "off", "cluster"), ("--servers", "2", "several")]:
+                    self.refuses("bench", workload, *HOST, "--algorithm", algorithm, option, value, says=f"{option} {whose}")
         self.refuses_bench("memcached", "--accounts", "5", says="--accounts memcached")
         self.refuses_bench("memcached", "--rot", "5", says="--rot memcached")
         self.refuses_bench("bank", "--get", "5", says="--get bank")
@@ -137,6 +139,7 @@ class Requests(program.Case):
         self.refuses_bench("bank", "--blocks", "100000", says="100000 limit")
         self.refuses_bench("bank", "--blocks", "4096", "--threads", "1024", says="1024 limit 29")
         self.refuses_bench("bank", "--blocks", "4096", "--threads", "32", says="4096 limit 937")
+        self.refuses_bench("producer_consumer", "--producers", "40000", says="40000 producers 20 limit")
 
     def test_capacity_exceeded(self):
         # one thread: of several, whichever is first names its own transaction's array

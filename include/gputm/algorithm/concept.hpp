@@ -19,6 +19,7 @@ struct algorithm_traits {
   bool opaque = false;           ///< every attempt, committed or not, sees one consistent state
   bool multi_version = false;    ///< read-only transactions read an old snapshot
   bool needs_server = false;     ///< some blocks of the launch are servers
+  bool several_servers = false;  ///< as many as memory_options::servers, else one
   bool server_cluster = false;   ///< its servers use each other's shared memory, where they can be a cluster
   bool warp_collective = false;  ///< the lanes of a warp commit together
   bool in_place_writes = false;  ///< stores reach memory before the commit

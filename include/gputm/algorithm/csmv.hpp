@@ -40,16 +40,16 @@ struct basic_csmv : multi_version {
                                       : Place == record_place::replicated           ? "csmv_replicated"
                                       : Place == record_place::partitioned          ? "csmv_partitioned"
                                                                                     : "csmv_gb";
-  static constexpr algorithm_traits traits{.opaque = true,
-                                           .multi_version = true,
-                                           .needs_server = true,
-                                           .server_cluster = Place == record_place::partitioned,
-                                           .warp_collective = true,
-                                           .logs_read_only = false};
+  static constexpr algorithm_traits traits{
+      .opaque = true,
+      .multi_version = true,
+      .needs_server = true,
+      .several_servers = Place == record_place::replicated || Place == record_place::partitioned,
+      .server_cluster = Place == record_place::partitioned,
+      .warp_collective = true,
+      .logs_read_only = false};
   /// Server blocks of a launch.
-  static constexpr std::uint32_t servers(const memory_options& o) {
-    return Place == record_place::replicated || Place == record_place::partitioned ? o.servers : 1;
-  }
+  static constexpr std::uint32_t servers(const memory_options& o) { return traits.several_servers ? o.servers : 1; }
 
   using globals = multi_version::globals;
   using layout = csmv_layout<Place, With>;
