@@ -12,7 +12,7 @@ namespace gputm::host {
 
 namespace {
 
-constexpr std::uint64_t most_weak_threads = 4096;        // each of them keeps a clock of all
+constexpr std::uint64_t most_weak_threads = 4096;  // each of them keeps a clock of all
 constexpr std::size_t least_stack_bytes = 16 * 1024;
 constexpr std::size_t most_stack_bytes = std::size_t{1} << 30;
 constexpr unsigned most_os_threads = 1024;

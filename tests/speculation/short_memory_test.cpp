@@ -19,9 +19,7 @@ class measured_device : public backend {
   std::uint32_t multiprocessors() const override { return it_->multiprocessors(); }
   std::uint32_t warp_width() const override { return it_->warp_width(); }
   std::uint64_t memory_bytes() const override { return bytes; }
-  std::uint32_t max_resident_blocks(std::uint32_t threads) const override {
-    return it_->max_resident_blocks(threads);
-  }
+  std::uint32_t max_resident_blocks(std::uint32_t threads) const override { return it_->max_resident_blocks(threads); }
   void* allocate(std::size_t n) override {
     if (n <= largest) return it_->allocate(n);
     refused.push_back(n);
