@@ -74,8 +74,8 @@ class window_check : protected window_thread<Body> {
       calm_check seen{w_.size + simt::grid_threads()};
       const bool has_rows = joins() && env_.joint.pieces() != 0;
       if (has_rows) {
-        calm_check::look_at_rows(env_.logs, table_, env_.joint, barrier_);
-        barrier_.pass(1);
+        calm_check::look_at_rows(env_.logs, table_, env_.joint);
+        barrier_.wait();
       }
       if (those.logs && p < w_.size) {
         const bool several = w_.size > simt::grid_threads();
