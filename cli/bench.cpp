@@ -57,28 +57,11 @@ void refuse_contradictions(const bench_request& r, const workload_entry& w,
   needs("cluster", &algorithm_traits::server_cluster, "algorithms whose servers can be a cluster");
 }
 
-/// Of a workload that has graphs: whether one of those chosen is of these.
-bool has_graph(const bench_request& r, std::initializer_list<std::string_view> of) {
-  const auto at = r.given.find("graph");
-  const std::vector<std::string> chosen =
-      at == r.given.end() ? std::vector<std::string>{"rmat"} : split(at->second, ',');
-  return std::find_first_of(chosen.begin(), chosen.end(), of.begin(), of.end()) != chosen.end();
-}
-bool is_of_files(const bench_request& r) { return !has_graph(r, {"rmat", "grid"}); }
-
-void refuse_other_graphs(const bench_request& r) {
-  if (r.given.count("edges-per-vertex") && !has_graph(r, {"rmat"}))
-    throw usage_error("--edges-per-vertex is of RMAT graphs, and none of the chosen ones is");
-  if (r.given.count("iterations") && is_of_files(r))
-    throw usage_error("--iterations is of generated graphs: a file tells its own number of vertices");
-}
-
 std::vector<axis> axes_of(const bench_request& r, const workload_entry& w, bool on_host,
                           const std::vector<const algorithm_entry*>& algorithms) {
   const std::vector<setting> known = settings_of(w, on_host);
   refuse_unknown(r, w, known);
   refuse_contradictions(r, w, algorithms);
-  refuse_other_graphs(r);
   std::vector<axis> axes;
   for (const setting& s : known) {
     const auto at = r.given.find(s.name);
@@ -86,12 +69,12 @@ std::vector<axis> axes_of(const bench_request& r, const workload_entry& w, bool 
       const bool idle = s.name == "seconds"
                             ? !w.open_ended || r.given.count("transactions")
                             : !w.open_ended && !w.loop && (s.name == "seed" || s.name == "reads" || s.name == "writes");
-      const bool unused = is_of_files(r) && (s.name == "iterations" || s.name == "edges-per-vertex");
-      if (!s.fallback.empty() && !idle && !unused) axes.push_back({s, {parse(s, s.fallback)}});
+      if (!s.fallback.empty() && !idle) axes.push_back({s, {parse(s, s.fallback)}});
     } else {
       axes.push_back({s, parse_list(s, at->second)});
     }
   }
+  if (w.settle) w.settle(r.given, axes);
   return axes;
 }
 
@@ -193,11 +176,13 @@ class session {
     progress_.clear();
     if (result.refused) {
       refusals_.push_back(is_only() ? result.failed : fmt::format("{}: {}", named(p, a), result.failed));
-      if (!is_only()) print(p, a, refused_cells(result));
+      if (!is_only()) print(p, a, no_figures("refused: " + result.failed));
       return;
     }
     ++ran_;
-    print(p, a, result.failed.empty() ? cells_of(a, result) : failed_cells(a));
+    print(p, a,
+          result.failed.empty() ? cells_of(a, result)
+                                : no_figures(a.traits.isolated ? "FAILED" : "FAILED (nothing isolates it)"));
     complain_of(a, result);
   }
   /// Whether there is one row.
@@ -213,6 +198,10 @@ class session {
   row_result measure(const point& p, const algorithm_entry& a) {
     row_result result;
     const device& d = venue_.on(p);
+    const auto refuse = [&result](std::string_view why) {
+      result.failed = why;
+      result.refused = true;
+    };
     for (std::uint64_t k = 0; k < r_.repeat && result.failed.empty(); ++k) {
       progress_.step(fmt::format("{}: {}, run {} of {}", w_.name, a.name, k + 1, r_.repeat));
       measurement m;
@@ -224,24 +213,19 @@ class session {
       } catch (const schedule_failed& e) {
         result.failed = e.what();
       } catch (const std::bad_alloc&) {
-        refuse(result, out_of_host_memory);
+        refuse(out_of_host_memory);
       } catch (const error& e) {
-        refuse(result, e.what());
+        refuse(e.what());
       } catch (const usage_error& e) {
-        refuse(result, e.what());
+        refuse(e.what());
       }
-      if (!result.failed.empty()) m.invariant = one_line(result.failed);
+      if (!result.failed.empty()) m.invariant = result.failed = one_line(as_options(result.failed));
       if (result.refused && is_only()) break;
-      json_.add({w_.name, &a, venue_.name(), a.host_only ? "CPU threads" : d->name(), &p, m, one_line(result.failed),
+      json_.add({w_.name, &a, venue_.name(), a.host_only ? "CPU threads" : d->name(), &p, m, result.failed,
                  venue_.is_host() ? d->multiprocessors() : 0});
       result.runs.push_back(m);
     }
     return result;
-  }
-
-  static void refuse(row_result& result, std::string_view why) {
-    result.failed = as_options(why);
-    result.refused = true;
   }
 
   /// Says what did not hold. What nothing isolates may break: that is what it is there to show.
@@ -253,14 +237,10 @@ class session {
     }
   }
 
-  std::vector<std::string> failed_cells(const algorithm_entry& a) const {
+  /// The cells of a row that has none, and says why.
+  std::vector<std::string> no_figures(std::string why) const {
     std::vector<std::string> cells(w_.loop ? 5 : 4);
-    cells.emplace_back(a.traits.isolated ? "FAILED" : "FAILED (nothing isolates it)");
-    return cells;
-  }
-  std::vector<std::string> refused_cells(const row_result& result) const {
-    std::vector<std::string> cells(w_.loop ? 5 : 4);
-    cells.push_back("refused: " + one_line(result.failed));
+    cells.push_back(std::move(why));
     return cells;
   }
   static std::vector<std::string> cells_of(const algorithm_entry& a, row_result result) {

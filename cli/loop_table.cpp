@@ -84,6 +84,21 @@ std::vector<setting> colouring_settings() {
           whole_setting("edges-per-vertex", "8", 1, 1024, "of an RMAT graph"),
           word_setting("order", {"natural", "random"}, "of the vertices: as they are drawn or in the file, or random")};
 }
+/// A graph from a file has its own number of vertices, and only an RMAT graph is drawn with so many edges.
+void settle_graphs(const std::map<std::string, std::string>& given, std::vector<axis>& axes) {
+  const auto graphs = std::find_if(axes.begin(), axes.end(), [](const axis& a) { return a.setting.name == "graph"; });
+  const auto has = [&](std::string_view kind) {
+    return std::any_of(graphs->values.begin(), graphs->values.end(), [&](const value& v) { return v.text == kind; });
+  };
+  const bool of_files = !has("rmat") && !has("grid");
+  if (given.count("edges-per-vertex") && !has("rmat"))
+    throw usage_error("--edges-per-vertex is of RMAT graphs, and none of the chosen ones is");
+  if (given.count("iterations") && of_files)
+    throw usage_error("--iterations is of generated graphs: a file tells its own number of vertices");
+  if (of_files)
+    std::erase_if(axes,
+                  [](const axis& a) { return a.setting.name == "iterations" || a.setting.name == "edges-per-vertex"; });
+}
 workloads::any_loop colouring(const point& p, std::int64_t n) {
   return workloads::colouring_problem(
       {n, p.text("graph"), p.whole32("edges-per-vertex"), p.whole("seed"), p.whole("order") != 0});
@@ -139,6 +154,9 @@ workload_entry entry(const char* name, const char* about, std::vector<setting> s
 }  // namespace
 
 std::vector<workload_entry> loop_workloads() {
+  workload_entry colours = entry<colouring>("colouring", "greedy colouring of a graph, vertex after vertex",
+                                            colouring_settings(), "8192", "vertices of a generated graph");
+  colours.settle = settle_graphs;
   return {
       entry<synthetic>("loop", "a loop of reads and writes through index arrays, with dependences as wanted",
                        synthetic_settings(), "7168", "of the loop"),
@@ -147,8 +165,7 @@ std::vector<workload_entry> loop_workloads() {
       entry<cfd>("cfd", "fluxes over the edges of a mesh", cfd_settings(), "8192", "edges"),
       entry<black_scholes>("black_scholes", "prices of European options, and the number of wrong ones",
                            black_scholes_settings(), "8192", "options to price"),
-      entry<colouring>("colouring", "greedy colouring of a graph, vertex after vertex", colouring_settings(), "8192",
-                       "vertices of a generated graph"),
+      std::move(colours),
       entry<shuffle>("shuffle", "a random permutation, by Knuth's shuffle", {}, "8192", "elements"),
   };
 }

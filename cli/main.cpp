@@ -137,16 +137,16 @@ int main(int argc, char** argv) {
       throw usage_error("standard output could not be written to the end");
     return how;
   } catch (const gputm::no_progress& e) {
-    complain(as_options(e.what()));
+    complain(e.what());
     return broken;
   } catch (const gputm::schedule_failed& e) {
-    complain(as_options(e.what()));
+    complain(e.what());
     return broken;
   } catch (const std::bad_alloc&) {
     complain(out_of_host_memory);
     return refused;
   } catch (const std::exception& e) {
-    complain(as_options(e.what()));
+    complain(e.what());
     return refused;
   }
 }

@@ -31,7 +31,7 @@ std::string as_options(std::string_view text) {
 }
 
 void complain(std::string_view what) {
-  std::fputs(("gputm: " + one_line(what) + "\n").c_str(), stderr);  // fmt throws where nobody can be told
+  std::fputs(("gputm: " + one_line(as_options(what)) + "\n").c_str(), stderr);  // fmt throws where nobody can be told
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

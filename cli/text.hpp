@@ -23,7 +23,7 @@ std::string one_line(std::string_view);
 std::string as_options(std::string_view);
 /// What is said of std::bad_alloc.
 inline constexpr std::string_view out_of_host_memory = "the host is out of memory; use smaller sizes";
-/// 'gputm: ...' on stderr, on one line.
+/// 'gputm: ...' on stderr, on one line, as_options().
 void complain(std::string_view);
 std::vector<std::string> split(std::string_view, char separator);
 std::string join(const std::vector<std::string>&, std::string_view separator);

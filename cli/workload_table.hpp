@@ -1,6 +1,7 @@
 // The workloads of `bench`: their options, and how an algorithm runs one.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ struct workload_entry {
   std::string (*why_not)(const algorithm_entry&);
   workloads::measurement (*run)(const algorithm_entry&, const device&, const point&, effort);
   bool loop = false;  ///< a speculative loop, which engines run
+  /// Null, or: takes out the axes that have no effect beside the others. Throws usage_error if one was given.
+  void (*settle)(const std::map<std::string, std::string>& given, std::vector<axis>&) = nullptr;
 };
 
 const std::vector<workload_entry>& workload_table();

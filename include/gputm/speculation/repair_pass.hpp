@@ -14,7 +14,7 @@ class repair_pass : protected iteration_pass<Options, Body> {
   using base = iteration_pass<Options, Body>;
 
  protected:
-  using base::body_, base::env_, base::log, base::table_, base::view_, base::w_;
+  using base::body_, base::env_, base::log, base::view_, base::w_;
   using base::first_turn, base::position;
   using typename base::shared_run, typename base::pass_result, typename base::positions;
 
