@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gputm/loop_workspace.hpp"
+#include "gputm/parts/left_out_list.hpp"
 #include "gputm/parts/owner_table.hpp"
 
 namespace gputm::detail {
@@ -212,7 +213,7 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   if (traits.joins && c.repairs != 0 && !hashed && c.capacity.reads >= long_reads) {
     s.limits.joint = grid_threads;
     s.joint_at = ceiling(s.log_bytes, 128) * 128;
-    s.log_bytes = s.joint_at + parts::joint_space::bytes();
+    s.log_bytes = s.joint_at + parts::joint_space::bytes() + parts::left_out_list::bytes(grid_threads);
   }
   s.memory = m.regions().memory;
   s.arrays = m.region_count();

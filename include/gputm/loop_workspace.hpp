@@ -237,14 +237,19 @@ class loop_workspace {
     if (sizes_.joint_at == 0) return {};
     return {logs_.template as<std::byte>() + sizes_.joint_at, &state()->joint};
   }
+  std::uint64_t* left_out() const {
+    if (sizes_.joint_at == 0) return nullptr;
+    return reinterpret_cast<std::uint64_t*>(logs_.template as<std::byte>() + sizes_.joint_at +
+                                            parts::joint_space::bytes());
+  }
   /// What the kernel of a loop of `n` iterations needs; `scouted`: a scout goes before it.
   speculation::loop_environment environment(const memory<E>& tm, std::uint64_t n, bool scouted) const {
     parts::loop_limits limits = sizes_.limits;
     limits.set_iterations(n);
     const speculation::words_to_clear next{reinterpret_cast<std::uint64_t*>(copy(copy_ ^ 1)),
                                            changed / sizeof(std::uint64_t)};
-    return {tm.ref().regions, control(), state(), sizes_.table,         sizes_.logs,
-            sizes_.ranges,    limits,    next,    in_place(n, scouted), joint()};
+    return {tm.ref().regions,     control(), state(),   sizes_.table, sizes_.logs, sizes_.ranges, limits, next,
+            in_place(n, scouted), joint(),   left_out()};
   }
   /// Whether the next loop had better be run in place at first; if that turns out wrong, only time is lost.
   std::optional<in_place_kind> hopes_for_in_place(std::uint64_t n) const {

@@ -6,12 +6,12 @@
 namespace gputm::conformance {
 
 /// What of some elements is the same in whatever order they are added; but an element that is added twice, or as
-/// another one, shows.
+/// another one, shows, and so does one that was added to another accumulator.
 struct row_digest {
-  std::uint32_t sum = 0, most = 0;
+  std::uint32_t with = 0, sum = 0, most = 0;
   GPUTM_FN void add(std::uint32_t k, std::uint64_t word) {
     const auto value = static_cast<std::uint32_t>(word);
-    sum += (value + 1) * (2 * k + 1);
+    sum += (value + 1 + with) * (2 * k + 1);
     most = most < value ? value : most;
   }
   GPUTM_FN void merge(const row_digest& other) {
@@ -53,17 +53,18 @@ struct adds_up_rows {
     const std::uint32_t count = first[i + 1] - first[i];
     const Index* const row = index + first[i];
     std::uint32_t seen = static_cast<std::uint32_t>(i);
-    std::uint32_t besides = 0;
+    std::uint32_t besides = 0, with = 0;
     if (what[i] & reads_other) {
       GPUTM_TRY(const row_total all, it.reduce_each(count, gather(other, row), row_total{}));
       besides = all.sum + all.added + all.odd;
     }
     if (what[i] & loads) {
       GPUTM_TRY(const T value, it.load(x[to[i] / 2]));
-      seen += static_cast<std::uint32_t>(value);
+      with = static_cast<std::uint32_t>(value);
+      seen += with;
     }
     if (what[i] & stores) GPUTM_TRY(it.store(x[to[i]], seen));
-    GPUTM_TRY(const row_digest mine, it.reduce_each(count, gather(x, row), row_digest{}));
+    GPUTM_TRY(const row_digest mine, it.reduce_each(count, gather(x, row), row_digest{with}));
     seen += mine.sum ^ mine.most;
     GPUTM_TRY(it.store(x[to[i]], seen + besides));
     return gputm::commit;
@@ -109,9 +110,9 @@ struct random_rows {
   void run(std::vector<std::uint32_t>& x, const std::vector<std::uint32_t>& other) const {
     for (std::size_t i = 0; i < to.size(); ++i) {
       std::uint32_t seen = static_cast<std::uint32_t>(i);
-      if (what[i] & loads) seen += x[to[i] / 2];
+      row_digest mine{what[i] & loads ? x[to[i] / 2] : 0};
+      seen += mine.with;
       if (what[i] & stores) x[to[i]] = seen;
-      row_digest mine;
       row_total all;
       for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) {
         mine.add(k - first[i], x[index[k]]);

@@ -5,6 +5,9 @@
 //            a warp for each piece adds it up, and enters what it has read in the iteration's log; who is the last one
 //            of a row puts its pieces together                                            ... barrier
 //            the iteration runs again, and finds what the row comes to, or asks for another one, and so on
+//
+// If it runs once more in a repair, it need not load again the first pieces of a row of whose elements no lower
+// position has marked any.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +59,14 @@ struct joint_sum {
   }
 };
 
+/// Pieces of a row.
+struct joint_part {
+  std::uint32_t first = 0;   ///< one's number
+  std::uint32_t pieces = 0;  ///< from that one on
+  std::uint32_t logged = 0;  ///< whether their elements are in the iteration's log
+  std::uint32_t unused = 0;
+};
+
 /// Memory for those of a window.
 class joint_space {
   struct row_words {
@@ -64,7 +75,8 @@ class joint_space {
     std::uint32_t loaded;  ///< pieces, so far
     std::uint32_t newest;  ///< of its elements' marks, those of a check
     std::uint32_t absent;  ///< from the log: it is in no entries, or in others
-    std::uint32_t unused;
+    std::uint32_t clean;   ///< so many of its first pieces have no element that a check has found marked from below
+    std::uint64_t empty[joint_sum::most_bytes / 8];  ///< the accumulator that its elements were added to
   };
   struct piece_words {
     std::uint32_t row;    ///< whose; none: nobody's
@@ -120,6 +132,7 @@ class joint_space {
     simt::plain_store(rows_[number].loaded, 0);
     simt::plain_store(rows_[number].newest, 0);
     simt::plain_store(rows_[number].absent, r.logged == 0);
+    simt::plain_store(rows_[number].clean, r.pieces);
     return number;
   }
 
@@ -143,8 +156,11 @@ class joint_space {
     return simt::atomic(rows_[number].loaded).fetch_add(1, order::acq_rel) + 1 == all;
   }
   GPUTM_INLINE joint_sum piece(std::uint32_t k) const { return get_words<joint_sum>(words_of(pieces_[k].sum)); }
-  GPUTM_INLINE void set_sum(std::uint32_t number, const joint_sum& all) const {
+  /// `empty`: what it was added to.
+  template <class Accumulator>
+  GPUTM_INLINE void set_sum(std::uint32_t number, const joint_sum& all, const Accumulator& empty) const {
     put_words(all, words_of(rows_[number].sum));
+    put_words(empty, [&to = rows_[number].empty](std::uint32_t k) -> std::uint64_t& { return to[k]; });
   }
 
   // Behind the next barrier.
@@ -162,6 +178,23 @@ class joint_space {
     simt::atomic(rows_[number].newest).fetch_max(mark, order::relaxed);  // relaxed: read behind the barrier
   }
   GPUTM_INLINE std::uint32_t newest_mark(std::uint32_t number) const { return simt::plain_load(rows_[number].newest); }
+  /// Of a check: an element of this piece of the row is marked from below.
+  GPUTM_INLINE void name_marked(std::uint32_t number, std::uint32_t piece) const {
+    simt::atomic(rows_[number].clean).fetch_min(piece, order::relaxed);  // relaxed: read behind the barrier
+  }
+
+  // Of a repair.
+  /// How many of its first pieces are as they were added up, if elements are added to the same accumulator.
+  template <class Accumulator>
+  GPUTM_INLINE std::uint32_t known_pieces(std::uint32_t number, const joint_row& r, const Accumulator& empty) const {
+    const auto loaded = static_cast<std::uint32_t>(simt::plain_load(words_of(rows_[number].sum)(0)));
+    const std::uint32_t clean = simt::plain_load(rows_[number].clean);
+    bool same = true;
+    for_words(empty, [&same, &from = rows_[number].empty](std::uint32_t k, std::uint64_t w) {
+      same &= simt::plain_load(from[k]) == w;
+    });
+    return same && loaded == r.count && (r.logged == 0 || is_logged(number)) ? clean : 0;
+  }
 };
 
 }  // namespace gputm::parts

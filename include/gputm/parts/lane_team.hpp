@@ -13,9 +13,13 @@ class lane_team {
 
   static constexpr std::uint32_t fewest = GPUTM_ON_DEVICE ? 8 : 2;  // that are worth it
   static constexpr std::uint32_t most_served = 8;  // lanes, one after another: all at once, each for itself, are faster
-  static constexpr std::uint32_t many = GPUTM_ON_DEVICE ? 64 : 4;  // things to do. Few on a host, for tests
+  // The others take as long for that as one takes alone for so many things.
+  static constexpr std::uint32_t as_long_as = GPUTM_ON_DEVICE ? 4 : 1;
 
  public:
+  // Things to do: where each lane has several under way, and where it has one. Few on a host, for tests.
+  static constexpr std::uint32_t many = GPUTM_ON_DEVICE ? 64 : 4, some = GPUTM_ON_DEVICE ? 8 : 2;
+
   GPUTM_INLINE explicit lane_team(simt::mask_t mask) : mask_(mask) {}
   GPUTM_INLINE simt::mask_t mask() const { return mask_; }
   GPUTM_INLINE std::uint32_t width() const { return simt::count(mask_); }
@@ -24,6 +28,15 @@ class lane_team {
   GPUTM_INLINE std::uint32_t bits(std::uint32_t mine) const { return simt::reduce_or(mask_, mine); }
   GPUTM_INLINE std::uint32_t sum(std::uint32_t mine) const { return simt::reduce_add(mask_, mine); }
   GPUTM_INLINE std::uint32_t least(std::uint32_t mine) const { return simt::reduce_min(mask_, mine); }
+  GPUTM_INLINE std::uint32_t most(std::uint32_t mine) const { return simt::reduce_max(mask_, mine); }
+  /// A place for each of those lanes that have one to ask for, from `next` on, which is behind them then.
+  GPUTM_INLINE std::uint32_t place(bool mine, std::uint32_t& next) const {
+    const simt::mask_t those = simt::ballot(mask_, mine);
+    const std::uint32_t its = next + simt::count(simt::below(those));
+    next += simt::count(those);
+    return its;
+  }
+  GPUTM_INLINE void sync() const { simt::sync_warp(mask_); }
   /// Merges what its lanes have (iteration::reduce_each): each gets all of it. All of them call it.
   template <class Accumulator>
   GPUTM_INLINE void merge(Accumulator& part) const {
@@ -43,14 +56,14 @@ class lane_team {
     }
   }
   /// Those of its lanes that have so much more to do than others, `mine` being this one's, that all had better do it
-  /// for one of them after another. None if the team is small, or nobody has much to do.
-  GPUTM_INLINE simt::mask_t busiest(std::uint32_t mine) const {
+  /// for one of them after another. None if the team is small, or nobody has `least` things to do or more.
+  GPUTM_INLINE simt::mask_t busiest(std::uint32_t mine, std::uint32_t least = many) const {
     if (width() < fewest) return 0;
-    std::uint32_t least = many;
-    simt::mask_t busy;
-    GPUTM_NO_UNROLL
-    while (simt::count(busy = simt::ballot(mask_, mine >= least)) > most_served && least < 1u << 31) least *= 2;
-    return busy;
+    for (;; least *= 2) {
+      const simt::mask_t busy = simt::ballot(mask_, mine >= least);
+      const std::uint32_t served = simt::count(busy);
+      if ((served <= most_served && served * as_long_as <= least) || least >= 1u << 31) return busy;
+    }
   }
 };
 
@@ -62,6 +75,9 @@ struct one_lane {
   static GPUTM_INLINE std::uint32_t bits(std::uint32_t mine) { return mine; }
   static GPUTM_INLINE std::uint32_t sum(std::uint32_t mine) { return mine; }
   static GPUTM_INLINE std::uint32_t least(std::uint32_t mine) { return mine; }
+  static GPUTM_INLINE std::uint32_t most(std::uint32_t mine) { return mine; }
+  static GPUTM_INLINE std::uint32_t place(bool mine, std::uint32_t& next) { return mine ? next++ : next; }
+  static GPUTM_INLINE void sync() {}
   template <class Accumulator>
   static GPUTM_INLINE void merge(Accumulator&) {}
 };

@@ -73,7 +73,7 @@ struct position_status {
   bool has_value = false;     ///< of a repair that is not dense: it writes one element alone, the same as in its run
                               ///< before. If that has 4 bytes at most, `value` is it: who needs it need not read the
                               ///< log, as long as marks hold
-  std::uint32_t value = 0;
+  std::uint32_t value = 0;    ///< or, of one in violation behind a first pass: 1 + the number of its last joint_row
 
   /// For who has no register for what it does not need.
   GPUTM_INLINE constexpr position_status without_value() const { return {tag, version, dirty, last}; }
@@ -249,8 +249,12 @@ class loop_log {
   /// acquire_status().
   template <simt::scope S>
   GPUTM_INLINE void publish(const position_status& s) const {
-    simt::fence<S>(simt::order::release);
-    set_status(s);
+    if constexpr (S == simt::scope::device) {
+      simt::atomic(row(1)).store(s.word(), simt::order::release);
+    } else {
+      simt::fence<S>(simt::order::release);
+      set_status(s);
+    }
   }
   /// Once last_status() has told of what was published for that scope: the log may be read.
   template <simt::scope S>

@@ -298,16 +298,25 @@ class loop_plan {
     count(s_.counters.rounds, 1);
   }
 
-  /// All positions in violation are known: decide(), or begin a repair. A repair halves the work that is left, or
-  /// leaves little: if it did not, the window gives up its upper half, where violations are more frequent. If it came
-  /// to hardly anything, that is three quarters.
-  /// `sure`: behind a repair that needed no check.
+  /// All positions in violation are known: decide(), or begin a repair. `sure`: behind a repair that needed no check.
   GPUTM_INLINE void repair_or_decide(loop_report& r, bool may_repair, bool sure = false) {
+    const bool none = r.dirty.all == 0 && r.violated >= r.w.size;
+    if (!none && try_repair(r, may_repair, sure)) return;
+    r.w.repair = 0;
+    decide(r);
+  }
+  /// Whether the window is repaired, or given up. A repair halves the work that is left, or leaves little: if it did
+  /// not, the window gives up its upper half, where violations are more frequent. If it came to hardly anything, that
+  /// is three quarters.
+  GPUTM_INLINE bool try_repair(loop_report& r, bool may_repair, bool sure) {
     const std::uint32_t size = r.w.size, dirty = r.dirty.all, lowest = r.violated;
     if (dirty != 0 && r.troubled.all == 0) {
       r.troubled = r.dirty;
       simt::plain_store(s_.troubled, r.troubled.word());
-      if (may_repair && window_size(limits_).is_much_too_long(r)) return give_up(r);
+      if (may_repair && window_size(limits_).is_much_too_long(r)) {
+        give_up(r);
+        return true;
+      }
     }
     const bool whole = limits_.repair_whole;
     const bool in_vain = whole && dirty >= r.dirty_before - r.dirty_before / 8;
@@ -318,12 +327,9 @@ class loop_plan {
     const bool may_cut = limits_.adapt && left >= limits_.smallest;
     const bool useful =
         lowest < left && (!cut || may_cut) && !r.found.has(loop_findings::alone) && r.failed == 0 && r.ended > lowest;
-    if (may_repair && useful && r.w.repair != limits_.repairs) {
-      repair(r, left, sure);
-    } else {
-      r.w.repair = 0;
-      decide(r);
-    }
+    if (!may_repair || !useful || r.w.repair == limits_.repairs) return false;
+    repair(r, left, sure);
+    return true;
   }
 
  public:

@@ -4,6 +4,7 @@
 // are.
 #pragma once
 
+#include "gputm/parts/grid_barrier.hpp"
 #include "gputm/parts/lane_team.hpp"
 #include "gputm/parts/position_set.hpp"
 #include "gputm/parts/writer_table.hpp"
@@ -35,8 +36,14 @@ struct calm_check {
     std::uint32_t newest = 0, i = 0;
     bool below = false;
     // on a host device those alone that have much to look at: to be together takes others steps there
-    const bool is_shared =
-        (GPUTM_ON_DEVICE || count >= many_reads) && look_together(logs, table, p, count, marks, newest, below);
+    const parts::lane_team team(GPUTM_ON_DEVICE || count >= many_reads ? simt::together() : 1u << simt::lane());
+    const simt::mask_t busiest = team.busiest(count);
+    const bool is_shared = (busiest >> simt::lane() & 1) != 0;
+    if (busiest != 0) {
+      const looked together = look_together(logs, table, p, count, team, busiest);
+      newest = together.newest;
+      below = together.below;
+    }
     GPUTM_NO_UNROLL
     while (count != 0 && !is_shared) {
       bool asked[wide];
@@ -111,9 +118,10 @@ struct calm_check {
     seen.from = p;
     return seen;
   }
-  /// The marks of what rows in logs are of (joint_space), each warp for other pieces. All threads call it.
+  /// The marks of what rows in logs are of (joint_space), each warp for other pieces; behind a barrier they are known.
+  /// All threads call it.
   static GPUTM_NOINLINE void look_at_rows(parts::loop_log_space logs, parts::writer_table table,
-                                          parts::joint_space space) {
+                                          parts::joint_space space, parts::grid_barrier barrier) {
     const std::uint32_t width = simt::warp_width(), warps = simt::grid_threads() / width, pieces = space.pieces();
     GPUTM_NO_UNROLL
     for (std::uint32_t piece = simt::grid_thread_rank() / width; piece < pieces; piece += warps) {
@@ -125,8 +133,11 @@ struct calm_check {
       const parts::loop_log log(logs, row.position);
       std::uint32_t newest = newest_of(log, table, first + simt::lane(), first + row.count_of(piece), width);
       newest = simt::reduce_max(simt::full_mask, newest);
-      if (simt::lane() == 0) space.name_mark(number, newest);
+      if (simt::lane() != 0) continue;
+      space.name_mark(number, newest);
+      if (table.is_below(newest, row.position)) space.name_marked(number, piece - row.first);
     }
+    barrier.wait();
   }
   /// Of a position with rows: what is in its log besides. The first one is right whatever it has read.
   static GPUTM_NOINLINE calm_check around_rows(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
@@ -153,16 +164,19 @@ struct calm_check {
   static constexpr std::uint32_t turns_at_once = 8;
 
   static GPUTM_INLINE std::uint32_t later(std::uint32_t a, std::uint32_t b) { return parts::writer_table::later(a, b); }
-  /// The longest logs of those that come to it together, one after another by all of these lanes. Whether this one's is
-  /// one of them; then `newest` is of marks that it has looked at, or their bits.
-  static GPUTM_INLINE bool look_together(const parts::loop_log_space& logs, const parts::writer_table& table,
-                                         std::uint32_t p, std::uint32_t count, parts::writer_table::latest_marks& marks,
-                                         std::uint32_t& newest, bool& below) {
+  struct looked {
+    std::uint32_t newest;  ///< of the marks, or their bits
+    bool below;            ///< one is of a lower writer
+  };
+  /// The logs of those lanes of the team that are `busy`, one after another by all of them; what has been seen of this
+  /// one's, if it is busy. Apart: hardly any loop comes to it.
+  static GPUTM_NOINLINE looked look_together(parts::loop_log_space logs, parts::writer_table table, std::uint32_t p,
+                                             std::uint32_t count, parts::lane_team team, simt::mask_t busy) {
     constexpr std::uint32_t each = 8;
-    const parts::lane_team team(simt::together());
-    const simt::mask_t busiest = team.busiest(count);
+    parts::writer_table::latest_marks marks(table);
+    looked mine{0, false};
     GPUTM_NO_UNROLL
-    for (simt::mask_t busy = busiest; busy != 0; busy &= busy - 1) {
+    for (; busy != 0; busy &= busy - 1) {
       const std::uint32_t owner = simt::lowest(busy), its = simt::shfl(team.mask(), p, owner);
       const parts::loop_log log(logs, its);
       const std::uint32_t width = each * team.width();
@@ -188,11 +202,9 @@ struct calm_check {
         is_below = simt::any(team.mask(), table.is_below(latest, its));
       } while (!is_below && end != 0);
       seen = simt::reduce_or(team.mask(), seen);
-      if (simt::lane() != owner) continue;
-      newest = seen;
-      below = is_below;
+      if (simt::lane() == owner) mine = {seen, is_below};
     }
-    return (busiest >> simt::lane() & 1) != 0;
+    return mine;
   }
   /// The newest mark of what reads are of, from number `from` on, below `to`, each `step`-th one.
   static GPUTM_NOINLINE std::uint32_t newest_of(parts::loop_log log, parts::writer_table table, std::uint32_t from,

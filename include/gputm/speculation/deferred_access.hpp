@@ -52,14 +52,17 @@ class deferred_access {
   std::uint64_t note_ = no_key;  // what the next one of them tells: asked for before it is needed
   bool all_there_ = false;       // and whether all those values are there
   std::uint32_t awaited_ = parts::window_view::memory;
-  const bool guest_;           // here to load for others alone: another lane runs this position
-  const std::uint32_t known_;  // of a repair: how many writes the run before has left in the log
-  std::uint64_t known_key_;    // the element of the next one of them
-  std::uint32_t trouble_ = 0;  // one word: it lives in a register, through all accesses that go well
+  std::uint32_t left_out_ = 0;  // of a repair whose lanes go together: elements of the row that it is at
+  bool lost_ = false;           // and whether one of these is none that others can take
+  const bool guest_;            // here to load for others alone: another lane runs this position
+  const std::uint32_t known_;   // of a repair: how many writes the run before has left in the log
+  std::uint64_t known_key_;     // the element of the next one of them
+  std::uint32_t trouble_ = 0;   // one word: it lives in a register, through all accesses that go well
   static constexpr std::uint32_t early = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
   static constexpr std::uint32_t has_changed = 32;
   std::uint32_t stored_ = 0;          // the latest value, if it has room here, and somebody is to be told
-  joint_turn* joint_ = nullptr;       // of a pass with rows that all warps load together: what this run is for
+  joint_turn* joint_ = nullptr;       // of a pass with rows that all warps load together: what this run is for; or of
+                                      // a repair whose lanes go together: what it can use of them
   begun_reduction* begun_ = nullptr;  // of a repair whose lanes go together: what came too early goes on from there
 
  public:
@@ -91,8 +94,11 @@ class deferred_access {
     next_note();
   }
 
-  /// Of a repair whose lanes go together: what this one has begun.
-  GPUTM_INLINE void go_together(begun_reduction& begun) { begun_ = &begun; }
+  /// Of a repair whose lanes go together: what this one has begun, and rows of the first pass.
+  GPUTM_INLINE void go_together(begun_reduction& begun, joint_turn& turn) {
+    begun_ = &begun;
+    joint_ = &turn;
+  }
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -192,7 +198,9 @@ class deferred_access {
   /// `count` elements of the array of this number are to be loaded for this iteration.
   GPUTM_INLINE shared_errand errand(std::uint32_t number, std::uint32_t count) {
     marker_.make();
-    return {number, count, position_, reads_, found_.stored, overlaps_ ? 1u : 0u};
+    shared_errand e{number, count, position_, reads_, found_.stored, overlaps_ ? 1u : 0u, left_out_};
+    if (begun_ != nullptr) e.list = begun_->list();
+    return e;
   }
   /// Whether all warps may load long rows together (joint_space); what this run is for.
   static constexpr bool joins = joint;
@@ -252,19 +260,38 @@ class deferred_access {
     return {index, position_, number, count, reads_};
   }
   template <class Accumulator>
-  GPUTM_INLINE std::uint32_t resume(const reduction_call& call, Accumulator& all) {
+  GPUTM_INLINE std::uint32_t resume(const reduction_call& call, std::uint64_t kind, Accumulator& all) {
     if (begun_ == nullptr || guest_) return 0;
     const begun_reduction::place at = begun_->find(call, all);
+    if (at.done != 0 && !joint_->has_collected_all() && is(joint_->space.row(joint_->next()), call, kind))
+      ++joint_->collected;
+    left_out_ = at.left_out;
     reads_ += at.logged;
     found_.read_logged |= at.read_logged;
     found_.read_unlogged |= at.read_unlogged;
     return at.done;
   }
+  /// What the first pass has added up of this row's beginning, if it is still what this run would, and in the log: its
+  /// first pieces.
+  template <class Accumulator>
+  GPUTM_INLINE parts::joint_part known_part(const reduction_call& call, std::uint64_t kind, const Accumulator& empty) {
+    if (begun_ == nullptr || guest_ || joint_->refused || joint_->has_collected_all() || found_.stored != 0) return {};
+    const std::uint32_t number = joint_->next();
+    const parts::joint_row row = joint_->space.row(number);
+    joint_->refused = !is(row, call, kind) || row.reads != reads_;
+    if (joint_->refused) return {};
+    ++joint_->collected;
+    const std::uint32_t pieces = joint_->space.known_pieces(number, row, empty);
+    return {row.first, pieces, row.logged};
+  }
   template <class Accumulator>
   GPUTM_INLINE void hold(const reduction_call& call, const Accumulator& empty, const Accumulator& all,
                          std::uint32_t done) {
     if (begun_ == nullptr || awaited_ == parts::window_view::memory) return;
-    begun_->keep(call, empty, all, {done, reads_ - call.reads, found_.read_logged, found_.read_unlogged});
+    if (lost_)
+      begun_->forget();
+    else
+      begun_->keep(call, empty, all, {done, left_out_, reads_ - call.reads, found_.read_logged, found_.read_unlogged});
   }
   /// What has been loaded for this iteration.
   template <class Accumulator>
@@ -279,6 +306,10 @@ class deferred_access {
     if (spread && got.awaited != parts::window_view::memory) {
       awaited_ = got.awaited;
       trouble_ |= early;
+    }
+    if constexpr (spread) {
+      left_out_ = got.left_out;
+      lost_ = got.lost != 0;
     }
   }
   template <class T>

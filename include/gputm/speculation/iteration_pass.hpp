@@ -39,7 +39,7 @@ class iteration_pass : protected window_check<Options, Body> {
     bool guest = false;  ///< it is another lane's, and this one is there to help
   };
   /// Runs the iteration at position `p`. False if the others of this thread need not run; of a dense repair, if this
-  /// one runs once more. `turn`: of a pass with rows that all warps load together.
+  /// one runs once more. `turn`: of a pass with rows that all warps load together, or of a repair that can use them.
   template <pass Kind>
   GPUTM_INLINE bool execute(std::uint32_t p, parts::writer_marker& marker, pass_result& f, iteration_trouble& trouble,
                             positions* those, shared_run* run = nullptr, joint_turn* turn = nullptr) {
@@ -52,7 +52,7 @@ class iteration_pass : protected window_check<Options, Body> {
     if constexpr (Kind == pass::joint) a.take_turn(*turn);
     if constexpr (Kind == pass::dense) a.know_sources(run->count, run->are_there);
     if constexpr (Kind == pass::spread)
-      if (run->begun != nullptr) a.go_together(*run->begun);
+      if (run->begun != nullptr) a.go_together(*run->begun, *turn);
     iteration<access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
     if constexpr (Kind == pass::spread || Kind == pass::joint)

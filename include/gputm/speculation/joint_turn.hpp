@@ -1,4 +1,5 @@
 // Floor 3: what an iteration's run in a first pass with long rows is for: all warps load these together (joint_space).
+// Or what its run in a repair can use of them.
 #pragma once
 
 #include "gputm/parts/joint_rows.hpp"
@@ -39,7 +40,22 @@ struct joint_turn {
     refused = false;
     loads = true;
     piece = k;
-    const std::uint32_t last = space.row_of(k);
+    find_rows(space.row_of(k));
+  }
+  /// Of a repair: the iteration's first run in it begins. `last`: the number of its last row.
+  GPUTM_INLINE void begin_repair(std::uint32_t last) {
+    begin();
+    refused = false;
+    find_rows(last);
+  }
+  /// A run of a repair ends: what it has not collected its log may have no more.
+  GPUTM_INLINE void end_run() {
+    rows.count = collected;
+    begin();
+  }
+
+ private:
+  GPUTM_INLINE void find_rows(std::uint32_t last) {
     rows.count = space.row(last).before + 1;
     std::uint32_t number = last;
     GPUTM_NO_UNROLL

@@ -38,6 +38,7 @@ struct loop_environment {
   words_to_clear next;
   parts::in_place_space in_place;
   parts::joint_space joint;
+  std::uint64_t* left_out = nullptr;  ///< memory for left_out_lists, if there is one
 };
 
 /// What the loop that an engine runs is to the user's: the same, unless the body is the library's own (busy_loop.hpp).

@@ -156,12 +156,21 @@ class repair_pass : protected iteration_pass<Options, Body> {
     std::uint32_t p =
         simt::lane() * warps + (simt::grid_thread_rank() / simt::warp_width() + simt::lane() * step) % warps;
     std::uint32_t awaited = view_.memory;
-    const auto skip = [&] {
+    joint_turn turn{env_.joint};
+    const auto find_next = [&] {
       GPUTM_NO_UNROLL
-      while (p < w_.size && (p < w_.from || !is_dirty(p))) p += threads;
+      for (; p < w_.size; p += threads) {
+        if (p < w_.from) continue;
+        const parts::position_status s = log(p).status(w_.tag);
+        if (!s.dirty) continue;
+        // behind the first repair marks may be others
+        turn.rows.count = 0;
+        if (w_.repair == 1 && s.version == 0 && s.value != 0) turn.begin_repair(s.value - 1);
+        break;
+      }
     };
-    skip();
-    begun_reduction begun;
+    find_next();
+    begun_reduction begun(parts::left_out_list(env_.left_out, simt::grid_thread_rank()));
     const repair_view<true> others(view_, w_.tag, w_.repair);
     const std::uint32_t patience = w_.patience(env_.limits.patience);
     std::uint32_t in_vain = 0;
@@ -191,10 +200,11 @@ class repair_pass : protected iteration_pass<Options, Body> {
         run.may_return = false;
       }
       const std::uint32_t before = f.failed;
-      const bool ends = this->template execute<pass::spread>(its, marker, f, trouble, those, &run);
+      const bool ends = this->template execute<pass::spread>(its, marker, f, trouble, those, &run, &turn);
+      if (runs) turn.end_run();
       if (runs && ends) {
         p += threads;
-        skip();
+        find_next();
         awaited = view_.memory;
       } else if (runs) {
         awaited = run.awaited;

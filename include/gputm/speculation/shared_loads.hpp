@@ -5,6 +5,7 @@
 #include "gputm/gather.hpp"
 #include "gputm/parts/joint_rows.hpp"
 #include "gputm/parts/lane_team.hpp"
+#include "gputm/parts/left_out_list.hpp"
 #include "gputm/parts/window_view.hpp"
 #include "gputm/speculation/repair_view.hpp"
 
@@ -18,6 +19,9 @@ struct shared_errand {
   std::uint32_t reads = 0;     ///< entries that it has in its log
   std::uint32_t stored = 0;    ///< ranges that it has stored to
   std::uint32_t overlaps = 0;  ///< whether somebody may be writing back what the window would log
+  std::uint32_t left_out = 0;  ///< elements before these that were not there,
+  std::uint32_t unused = 0;
+  parts::left_out_list list = {};  ///< on this list
 };
 
 /// What has come of it.
@@ -29,12 +33,26 @@ struct shared_yield {
   std::uint32_t read_logged = 0;                       ///< the ranges that those are of,
   std::uint32_t read_unlogged = 0;                     ///< and the others
   std::uint32_t forwarded = 0;                         ///< so many are deferred writes of lower iterations
-  std::uint32_t awaited = parts::window_view::memory;  ///< whose value the next one is, if he has yet to run
+  std::uint32_t left_out = 0;                          ///< so many are on the list
+  std::uint32_t lost = 0;                              ///< whether it has to begin again, since one on the list is none
+                                                       ///< that it could take
+  std::uint32_t awaited = parts::window_view::memory;  ///< who has yet to run, and has the value of one of those, or of
+                                                       ///< the next one
 };
 
-/// Loads of a first pass, which looks for nobody's deferred write; or of a repair, up to an element that is not there
-/// yet, or that single loads know better. Apart, and all of it by value or in the kernel's
-/// parameters: beside a body it would have too few registers to have several loads under way.
+/// Tells apart lanes that are together in calls with different types: only those of one kind can load for each other.
+template <class T, class Where, class Accumulator>
+GPUTM_INLINE constexpr std::uint64_t kind_of_loads() {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char* c = __PRETTY_FUNCTION__; *c != 0; ++c)
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
+  return hash;
+}
+
+/// Loads of a first pass, which looks for nobody's deferred write; or of a repair, but for elements that are not there
+/// yet, up to one that single loads know better. In a first pass apart, and all of it by value or in the kernel's
+/// parameters: beside a body it would have too few registers to have several loads under way. In a repair, where others
+/// wait for the iteration, to call it would take longer than what it does for the last element.
 template <bool Repair>
 class shared_loads {
   const parts::window_view view_;
@@ -61,20 +79,12 @@ class shared_loads {
                             std::uint32_t repair)
       : view_(view), ranges_(ranges), regions_(regions), logged_(logged), offset_(offset), tag_(tag), repair_(repair) {}
 
-  /// Tells apart lanes that are together in calls with different types: only those of one kind can load for each other.
-  template <class T, class Where, class Accumulator>
-  static GPUTM_INLINE constexpr std::uint64_t kind() {
-    std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-    for (const char* c = __PRETTY_FUNCTION__; *c != 0; ++c)
-      hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
-    return hash;
-  }
   /// For the lanes of the team that are `busy`, one after another: adds the elements of their errands to accumulators,
   /// `empty` at first. T: the elements' type. Each lane gets what has come of its own.
   template <class T, class Where, class Accumulator>
-  static GPUTM_NOINLINE shared_yield<Accumulator> reduce(shared_loads loads, parts::lane_team team, simt::mask_t busy,
-                                                         shared_errand mine, Where where, std::uint32_t first,
-                                                         Accumulator empty) {
+  static GPUTM_INLINE shared_yield<Accumulator> reduce(shared_loads loads, parts::lane_team team, simt::mask_t busy,
+                                                       shared_errand mine, Where where, std::uint32_t first,
+                                                       Accumulator empty) {
     shared_yield<Accumulator> yield{empty};
     GPUTM_NO_UNROLL
     for (; busy != 0; busy &= busy - 1) {
@@ -86,10 +96,16 @@ class shared_loads {
     }
     return yield;
   }
+  template <class T, class Where, class Accumulator>
+  static GPUTM_NOINLINE shared_yield<Accumulator> reduce_apart(shared_loads loads, parts::lane_team team,
+                                                               simt::mask_t busy, shared_errand mine, Where where,
+                                                               std::uint32_t first, Accumulator empty) {
+    return reduce<T>(loads, team, busy, mine, where, first, empty);
+  }
   /// The same by this lane alone, for itself: several loads for the latency of one.
   template <class T, class Where, class Accumulator>
-  static GPUTM_NOINLINE shared_yield<Accumulator> reduce_alone(shared_loads loads, shared_errand mine, Where where,
-                                                               std::uint32_t first, Accumulator empty) {
+  static GPUTM_INLINE shared_yield<Accumulator> reduce_alone(shared_loads loads, shared_errand mine, Where where,
+                                                             std::uint32_t first, Accumulator empty) {
     return loads.template reduce_one<T>(parts::one_lane{}, mine, where.index, empty, first);
   }
   /// A piece of a row of such a type (joint_space), by the lanes that are here together, unless others load it. The
@@ -97,7 +113,7 @@ class shared_loads {
   template <class T, class Where, class Accumulator>
   static GPUTM_NOINLINE void load_piece(shared_loads loads, parts::joint_space space, std::uint32_t piece, Where where,
                                         Accumulator empty) {
-    const parts::lane_team team(simt::match_any(simt::together(), kind<T, Where, Accumulator>()));
+    const parts::lane_team team(simt::match_any(simt::together(), kind_of_loads<T, Where, Accumulator>()));
     const std::uint32_t number = space.row_of(piece), leader = simt::lowest(team.mask());
     const bool leads = simt::lane() == leader;
     std::uint32_t mine = leads && space.take(piece);
@@ -115,10 +131,40 @@ class shared_loads {
     if (last == 0) return;
     simt::sync_warp(team.mask());  // what the leader has acquired, all may read
     Accumulator all = empty;
+    parts::joint_sum total = sum_of(space, team, {row.first, row.pieces}, all);
+    total.set(all);
+    if (leads) space.set_sum(number, total, empty);
+  }
+  /// For the lanes of the team that are `busy`, one after another: puts together parts of rows of such a type.
+  template <class Accumulator>
+  static GPUTM_NOINLINE shared_yield<Accumulator> reduce_parts(parts::joint_space space, parts::lane_team team,
+                                                               simt::mask_t busy, parts::joint_part mine,
+                                                               Accumulator empty) {
+    shared_yield<Accumulator> yield{empty};
+    GPUTM_NO_UNROLL
+    for (; busy != 0; busy &= busy - 1) {
+      const std::uint32_t owner = simt::lowest(busy);
+      Accumulator all = simt::shfl_words(team.mask(), empty, owner);
+      const parts::joint_part its = simt::shfl_words(team.mask(), mine, owner);
+      const parts::joint_sum sum = sum_of(space, team, its, all);
+      if (simt::lane() == owner)
+        yield = {all, sum.count, its.logged != 0 ? sum.count : 0, sum.read_logged, sum.read_unlogged};
+    }
+    return yield;
+  }
+
+ private:
+  static constexpr std::uint32_t memory = parts::window_view::memory;
+
+  /// Pieces of a row, put together by all of these lanes; `all` is empty at first.
+  template <class Accumulator>
+  static GPUTM_INLINE parts::joint_sum sum_of(const parts::joint_space& space, const parts::lane_team& team,
+                                              const parts::joint_part& part, Accumulator& all) {
+    const Accumulator empty = all;
     parts::joint_sum total;
     GPUTM_NO_UNROLL
-    for (std::uint32_t k = team.rank(); k < row.pieces; k += team.width()) {
-      const parts::joint_sum its = space.piece(row.first + k);
+    for (std::uint32_t k = team.rank(); k < part.pieces; k += team.width()) {
+      const parts::joint_sum its = space.piece(part.first + k);
       Accumulator one = empty;
       its.get(one);
       all.merge(one);
@@ -130,12 +176,8 @@ class shared_loads {
     total.count = team.sum(total.count);
     total.read_logged = team.bits(total.read_logged);
     total.read_unlogged = team.bits(total.read_unlogged);
-    total.set(all);
-    if (leads) space.set_sum(number, total);
+    return total;
   }
-
- private:
-  static constexpr std::uint32_t memory = parts::window_view::memory;
 
   /// The same where all reads are logged, or none.
   GPUTM_INLINE shared_loads(const shared_loads& o, std::uint32_t logged)
@@ -147,33 +189,65 @@ class shared_loads {
         tag_(o.tag_),
         repair_(o.repair_) {}
 
-  /// In a repair: the value of an element, as the iterations below position `p` leave it, and whose it is; `value` and
-  /// `source` being memory's at first. False if it is not there yet, or, with memory as source, if a single load knows
-  /// better.
-  template <class Word>
-  GPUTM_INLINE bool forward(std::uint32_t p, std::uint64_t key, const parts::writer_table::writers& marked, Word& value,
-                            std::uint32_t& source) const {
-    if (marked.first >= p) return true;
-    if (marked.last >= p || !view_.marks_hold()) return false;
+  /// In a repair: the value of the element key() that position `q` writes. `source` is memory at first, and `q` then.
+  /// False if it is not there yet, or, with memory as source, if a single load knows better.
+  template <class Key, class Word>
+  GPUTM_INLINE bool take(std::uint32_t q, const Key& key, Word& value, std::uint32_t& source) const {
+    const parts::position_status its = view_.log(q).status(tag_);
     const repair_view<true> others(view_, tag_, repair_);
-    const parts::position_status its = view_.log(marked.last).status(tag_);
     const auto so_far = others.of_status(its);
-    if (so_far == repair_view<true>::progress::pending) source = marked.last;
+    if (so_far == repair_view<true>::progress::pending) source = q;
     if (!others.has_run(so_far)) return false;
-    source = marked.last;
+    source = q;
     if (sizeof value <= sizeof its.value && its.has_value) {
       memcpy(&value, &its.value, sizeof value);
       return true;
     }
     const parts::loop_log log = view_.log(source);
     if (so_far == repair_view<true>::progress::done && !others.has_run(others.acquire(source))) source = memory;
-    const std::uint32_t entry = source == memory ? log.none : log.find_write(key, log.write_count());
+    const std::uint32_t entry = source == memory ? log.none : log.find_write(key(), log.write_count());
     if (entry == log.none) {
       source = memory;
       return false;
     }
     value = log.template value<Word>(entry);
     return true;
+  }
+
+  /// Adds those on the list that are there by now. `those`: the row's indices, from its first element on; `last`: 1 +
+  /// the highest position of those for which the list waits, or that have come to something else.
+  template <class T, class Team, class Index, class Accumulator>
+  GPUTM_INLINE void add_left_out(const Team& team, const shared_errand& e, const Index* those,
+                                 shared_yield<Accumulator>& yield, std::uint32_t& last) const {
+    using word = parts::word_of<T>;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t before = 0; before < e.left_out; before += team.width()) {
+      const std::uint32_t i = before + team.rank();
+      const bool is = i < e.left_out;
+      const parts::left_out_list::element its = e.list.get(is ? i : before);
+      const auto key = [&e, &its, those] {
+        return parts::element_key(e.array, static_cast<std::uint32_t>(those[its.number]));
+      };
+      word value{};
+      std::uint32_t source = memory;
+      const bool there = is && take(its.position, key, value, source), waits = is && !there && source != memory;
+      if (there) {
+        add_word<T>(yield, its.number, value);
+        ++yield.forwarded;
+      } else if (is) {
+        yield.lost |= !waits;
+        if (last <= its.position) last = its.position + 1;
+      }
+      team.sync();  // all have looked at theirs
+      const std::uint32_t to = team.place(waits, yield.left_out);
+      if (waits) e.list.set(to, its);
+    }
+  }
+  template <class T, class Word, class Accumulator>
+  static GPUTM_INLINE void add_word(shared_yield<Accumulator>& yield, std::uint32_t number, const Word& value) {
+    T one;
+    memcpy(static_cast<void*>(&one), &value, sizeof one);
+    yield.all.add(number, one);
   }
 
   template <class T, class Team, class Index, class Accumulator>
@@ -186,8 +260,11 @@ class shared_loads {
     const parts::loop_log log = view_.log(e.position);
     shared_yield<Accumulator> yield{empty};
     const std::uint32_t at_once = each * team.width(), first_range = ranges_.first[e.array], shift = ranges_.shift;
+    [[maybe_unused]] std::uint32_t last = 0;
+    if constexpr (Repair)
+      if (e.left_out != 0) add_left_out<T>(team, e, those - first, yield, last);
     Index next[each];
-    fetch_indices(team, 0, e.count, those, next);
+    if (e.count != 0) fetch_indices(team, 0, e.count, those, next);
     GPUTM_NO_UNROLL
     while (yield.count != e.count) {
       const std::uint32_t rest = e.count - yield.count, n = rest < at_once ? rest : at_once;
@@ -210,11 +287,13 @@ class shared_loads {
         is_logged = false;  // the first iteration's log need not be complete
       }
       word value[each];
-      std::uint32_t source[each], there = n;  // so many of the next ones are
+      std::uint32_t source[each], there = n;  // so many of the next ones are, or are left out
+      [[maybe_unused]] bool is_out[each];
       GPUTM_UNROLL
       for (unsigned k = 0; k < each; ++k) {
         value[k] = parts::read_element<word>(r, index[k]);
         source[k] = memory;
+        is_out[k] = false;
       }
       [[maybe_unused]] parts::writer_table::writers marked[each];
       if constexpr (Repair) {
@@ -229,18 +308,30 @@ class shared_loads {
         if (is_logged) {
           GPUTM_UNROLL
           for (unsigned k = 0; k < each; ++k) {
-            const std::uint32_t i = k * team.width() + team.rank();
-            if (i < there &&
-                !forward(e.position, parts::element_key(e.array, index[k]), marked[k], value[k], source[k]))
-              there = i;
+            const std::uint32_t i = k * team.width() + team.rank(), whose = marked[k].last;
+            const auto key = [&e, &index, k] { return parts::element_key(e.array, index[k]); };
+            if (i >= there || marked[k].first >= e.position) continue;
+            const bool known = whose < e.position && view_.marks_hold();
+            is_out[k] = !known || !take(whose, key, value[k], source[k]);
+            if (is_out[k] && source[k] == memory) there = i;
           }
           there = team.least(there);
           GPUTM_UNROLL
           for (unsigned k = 0; k < each; ++k) {
             const std::uint32_t i = k * team.width() + team.rank();
-            yield.forwarded += i < there && source[k] != memory;
-            if (i == there && there != n) yield.awaited = source[k];
+            is_out[k] = is_out[k] && i < there;
+            const std::uint32_t to = team.place(is_out[k], yield.left_out);
+            if (is_out[k] && last <= source[k]) last = source[k] + 1;
+            if (is_out[k] && to < e.list.most()) e.list.set(to, {first + yield.count + i, source[k]});
+            if (is_out[k] && to >= e.list.most() && there > i) there = i;
           }
+          if (yield.left_out > e.list.most()) {
+            yield.left_out = e.list.most();
+            there = team.least(there);
+          }
+          GPUTM_UNROLL
+          for (unsigned k = 0; k < each; ++k)
+            yield.forwarded += k * team.width() + team.rank() < there && source[k] != memory && !is_out[k];
         }
       }
       if (is_logged) {
@@ -264,10 +355,8 @@ class shared_loads {
         GPUTM_UNROLL
         for (unsigned k = 0; k < each; ++k) {
           const std::uint32_t i = k * team.width() + team.rank();
-          if (!all && i >= there) continue;
-          T one;
-          memcpy(static_cast<void*>(&one), &value[k], sizeof one);
-          yield.all.add(first + yield.count + i, one);
+          if ((!all && i >= there) || is_out[k]) continue;
+          add_word<T>(yield, first + yield.count + i, value[k]);
         }
       };
       if (there == at_once)
@@ -280,7 +369,9 @@ class shared_loads {
     team.merge(yield.all);
     if constexpr (Repair) {
       yield.forwarded = team.sum(yield.forwarded);
-      yield.awaited = team.least(yield.awaited);
+      yield.lost = team.bits(yield.lost);
+      last = team.most(last);
+      if (last != 0) yield.awaited = last - 1;
     }
     return yield;
   }

@@ -67,7 +67,7 @@ class shared_reduction {
       }
     }
     if constexpr (resumes)
-      if (may) got = access_.resume(call_, all);
+      if (may) got = access_.resume(call_, kind, all);
     done += got;
     left -= got;
     if constexpr (shares_loads)
@@ -88,7 +88,7 @@ class shared_reduction {
   }
 
  private:
-  static constexpr std::uint64_t kind = Access::shared::template kind<T, Where, Accumulator>();
+  static constexpr std::uint64_t kind = kind_of_loads<T, Where, Accumulator>();
 
   /// Whether the attempt ends since all warps are to load this row, or since this lane has loaded its piece of it.
   GPUTM_INLINE bool asks() {
@@ -97,29 +97,50 @@ class shared_reduction {
                                            empty_);
     return true;
   }
+  /// What has been loaded for this iteration.
+  GPUTM_INLINE void take(const shared_yield<Accumulator>& got, Accumulator& all, std::uint32_t& done,
+                         std::uint32_t& left) {
+    all.merge(got.all);
+    left -= got.count;
+    done += got.count;
+    access_.take(got);
+  }
+  /// Where a repair begins with this row: what all warps have added up of it in the first pass, put together by these
+  /// lanes.
+  GPUTM_INLINE void add_known(const parts::lane_team& team, Accumulator& all, std::uint32_t& done,
+                              std::uint32_t& left) {
+    parts::joint_part part;
+    if (done == 0 && left > call_.count) part = access_.known_part(call_, kind, empty_);
+    const simt::mask_t busy = simt::ballot(team.mask(), part.pieces != 0);
+    if (busy == 0) return;
+    const auto got = Access::shared::reduce_parts(access_.turn().space, team, busy, part, empty_);
+    if (part.pieces != 0) take(got, all, done, left);
+  }
   /// The elements from number `done` on, by all lanes that are here together, for those of them that ask for many.
   GPUTM_INLINE void add_shared(Accumulator& all, std::uint32_t& done, std::uint32_t& left) {
+    const parts::lane_team team(simt::match_any(simt::together(), kind));
+    if constexpr (resumes) add_known(team, all, done, left);
     Where rest = where_;
     rest.index += done;
     std::uint32_t count = call_.count - done;
     if (call_.array >= max_regions || left <= count) count = 0;  // the iteration itself finds out what is wrong
     if (access_.is_guest()) count = 0;
     if (simt::is_private(rest.index)) count = 0;
-    const parts::lane_team team(simt::match_any(simt::together(), kind));
-    const simt::mask_t busy = team.busiest(count);
+    const shared_errand mine = access_.errand(call_.array, count);
+    const std::uint32_t much = count + mine.left_out;
+    const simt::mask_t busy = team.busiest(much, resumes ? parts::lane_team::some : parts::lane_team::many);
     shared_yield<Accumulator> got{empty_};
-    if (busy != 0)
-      got = Access::shared::template reduce<T>(access_.lend(regions_), team, busy, access_.errand(call_.array, count),
-                                               rest, done, empty_);
-    if ((busy >> simt::lane() & 1) == 0) {
-      if (!Access::resumes || count == 0) return;
-      got = Access::shared::template reduce_alone<T>(access_.lend(regions_), access_.errand(call_.array, count), rest,
-                                                     done, empty_);
+    if (busy != 0) {
+      if constexpr (resumes)
+        got = Access::shared::template reduce<T>(access_.lend(regions_), team, busy, mine, rest, done, empty_);
+      else
+        got = Access::shared::template reduce_apart<T>(access_.lend(regions_), team, busy, mine, rest, done, empty_);
     }
-    all.merge(got.all);
-    left -= got.count;
-    done += got.count;
-    access_.take(got);
+    if ((busy >> simt::lane() & 1) == 0) {
+      if (!Access::resumes || much == 0) return;
+      got = Access::shared::template reduce_alone<T>(access_.lend(regions_), mine, rest, done, empty_);
+    }
+    take(got, all, done, left);
   }
 };
 

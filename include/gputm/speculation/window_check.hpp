@@ -69,13 +69,15 @@ class window_check : protected window_thread<Body> {
     std::uint32_t first = first_turn();
     parts::position_set known{};  // to be in violation, below those
     bool touched = true;
+    std::uint32_t last_row = parts::joint_space::none;
     if (w_.plain && !expects_violations() && table_.has_own_marks()) {
       const std::uint32_t p = position(0);
       calm_check seen{w_.size + simt::grid_threads()};
       const bool has_rows = joins() && env_.joint.pieces() != 0;
       if (has_rows) {
-        calm_check::look_at_rows(env_.logs, table_, env_.joint);
-        barrier_.wait();
+        calm_check::look_at_rows(env_.logs, table_, env_.joint, barrier_);
+        barrier_.pass(1);
+        if (those.rows.count != 0) last_row = those.rows.number[those.rows.count - 1];
       }
       if (those.logs && p < w_.size) {
         const bool several = w_.size > simt::grid_threads();
@@ -104,7 +106,7 @@ class window_check : protected window_thread<Body> {
     const parts::position_set look = only_values ? those.ended.with(those.due) : those.readers;
     those.left = {};
     tally found;
-    violate_all(known, those, found);
+    violate_all(known, those, found, last_row);
     std::uint32_t then = look.next(first);
     marks_of now = fetch_marks(fetch_reads(position(then)));
     then = look.next(then + 1);
@@ -271,12 +273,14 @@ class window_check : protected window_thread<Body> {
     those.readers.put(turn, true);
     those.ended.put(turn, mine.status.last);
   }
-  /// The positions of these turns, which have run in a calm pass, are in violation.
-  GPUTM_INLINE void violate_all(const parts::position_set& turns, positions& those, tally& found) const {
+  /// The positions of these turns, which have run in a calm pass, are in violation. `last_row`: where warps have joined
+  /// for one, the last one of this thread's position.
+  GPUTM_INLINE void violate_all(const parts::position_set& turns, positions& those, tally& found,
+                                std::uint32_t last_row) const {
     GPUTM_NO_UNROLL
     for (std::uint32_t turn = turns.next(0); turn < parts::position_set::turns; turn = turns.next(turn + 1)) {
       const std::uint32_t p = position(turn);
-      log(p).set_status({w_.tag, 0, true});
+      log(p).set_status({w_.tag, 0, true, false, false, last_row + 1});
       found.add(p, w_.size, true, log(p).read_count());
       those.left.put(turn, true);
     }
