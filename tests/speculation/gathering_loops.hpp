@@ -18,10 +18,11 @@ struct row_digest {
     sum += other.sum;
     most = most < other.most ? other.most : most;
   }
+  GPUTM_FN bool is_odd() const { return ((sum ^ most) & 1) != 0; }
 };
 
 /// What iterations do besides, bit by bit.
-inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4;
+inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4, cancels = 8;
 
 /// Another kind, with which lanes that ask for the one above have nothing to do.
 struct row_total {
@@ -39,7 +40,7 @@ struct row_total {
 };
 
 /// An iteration adds up a row of `x`, and perhaps the same of what nobody writes, and stores what that comes to. It may
-/// have stored to `x` before, and have loaded some.
+/// have stored to `x` before, and have loaded some, and may change nothing in the end.
 template <class T, class Index>
 struct adds_up_rows {
   array<T> x;
@@ -65,6 +66,7 @@ struct adds_up_rows {
     }
     if (what[i] & stores) GPUTM_TRY(it.store(x[to[i]], seen));
     GPUTM_TRY(const row_digest mine, it.reduce_each(count, gather(x, row), row_digest{with}));
+    if ((what[i] & cancels) != 0 && mine.is_odd()) return gputm::cancel;
     seen += mine.sum ^ mine.most;
     GPUTM_TRY(it.store(x[to[i]], seen + besides));
     return gputm::commit;
@@ -87,8 +89,10 @@ struct random_rows {
   std::vector<std::uint32_t> first{0}, index, to, what;
   std::uint32_t longest = 0;
 
-  random_rows(dice& d, std::uint32_t n, std::uint32_t elements, std::uint32_t most, std::uint32_t shortest = 0) {
-    const std::uint32_t long_ones = 1 + d.below(4), actions = d.below(2) == 0 ? 1 : 8;
+  /// `kinds`: of what iterations may do besides.
+  random_rows(dice& d, std::uint32_t n, std::uint32_t elements, std::uint32_t most, std::uint32_t shortest = 0,
+              std::uint32_t kinds = 2 * cancels) {
+    const std::uint32_t long_ones = 1 + d.below(4), actions = d.below(2) == 0 ? 1 : kinds;
     const std::uint32_t quiet = d.below(3) == 0 ? n - d.below(n) : 0;
     for (std::uint32_t i = 0; i < n; ++i) {
       const std::uint32_t count = i < quiet                 ? 0
@@ -112,6 +116,7 @@ struct random_rows {
       std::uint32_t seen = static_cast<std::uint32_t>(i);
       row_digest mine{what[i] & loads ? x[to[i] / 2] : 0};
       seen += mine.with;
+      const std::uint32_t before = x[to[i]];
       if (what[i] & stores) x[to[i]] = seen;
       row_total all;
       for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) {
@@ -120,7 +125,7 @@ struct random_rows {
       }
       seen += mine.sum ^ mine.most;
       if (what[i] & reads_other) seen += all.sum + all.added + all.odd;
-      x[to[i]] = seen;
+      x[to[i]] = (what[i] & cancels) != 0 && mine.is_odd() ? before : seen;
     }
   }
 };
@@ -196,7 +201,7 @@ template <class E>
 void gathered_rows_end_with_their_array(const venue& v) {
   dice d(v.seed * 86028121 + v.round);
   const std::uint32_t n = 2 + d.below(8), elements = 40;
-  random_rows rows(d, n, elements, v.pick(60u, 60u, 900u));
+  random_rows rows(d, n, elements, v.pick(60u, 60u, 900u), 0, cancels);  // whose loads and stores are known
   if (rows.index.empty()) return;
   const bool too_much = d.below(2) == 0;
   std::size_t at = 0;

@@ -16,7 +16,9 @@ void joint_rows_equal_the_sequential_loop_of(const venue& v) {
   }
   const std::uint32_t threads = c.blocks * c.threads, n = threads + d.below(threads);
   const std::uint32_t elements = n + d.below(4);
-  const random_rows rows(d, n, elements, v.pick(20u, 60u, 5000u), v.pick(8u, 8u, 64u));
+  // where rows are so long, repairs are dealt out to all warps
+  const std::uint32_t most = d.below(3) == 0 ? v.pick(60u, 60u, 5000u) : v.pick(20u, 60u, 5000u);
+  const random_rows rows(d, n, elements, most, v.pick(8u, 8u, 64u));
   c.capacity = {.reads = std::max(2 * rows.longest + 1, 8u), .writes = 2};
   if (d.below(3) == 0) c.capacity.reads = std::max(rows.longest, 11u) - d.below(4);
   c.in_place = false;
