@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <bit>
+#include <functional>
 
 namespace gputm::detail {
 namespace {
@@ -54,6 +55,17 @@ std::uint32_t memory_core::largest_element() const {
   return largest;
 }
 
+void memory_core::check_apart(const std::string& what, const std::byte* data, std::uint64_t bytes) const {
+  const std::less<const std::byte*> is_below;
+  for (std::uint32_t k = 0; data != nullptr && k < count_; ++k) {
+    const region& r = table_.regions[k];
+    const std::byte* const end = r.data + std::uint64_t{r.length} * r.element_bytes;
+    if (!is_below(data, end) || !is_below(r.data, data + bytes)) continue;
+    throw invalid_argument("adopt: " + what + " would have elements of " + region_name(k) +
+                           ", and nobody would see a conflict between the two; use that array for both");
+  }
+}
+
 std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_bytes, void* data,
                                       std::string_view name, metadata_size metadata_bytes) {
   (void)*device_;  // throws if this has been moved from
@@ -67,6 +79,7 @@ std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_
   if (count_ == max_regions)
     throw invalid_argument(what + ": this memory already has " + std::to_string(max_regions) +
                            " arrays, the limit; put fields of one kind into a struct");
+  check_apart(what, static_cast<const std::byte*>(data), length * element_bytes);
   region& r = table_.regions[count_];
   r.length = static_cast<std::uint32_t>(length);
   r.element_bytes = static_cast<std::uint32_t>(element_bytes);

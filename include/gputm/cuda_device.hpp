@@ -17,7 +17,8 @@ inline void check_cuda(cudaError_t e, const char* doing) {
   const std::string what = std::string(doing) + ": " + cudaGetErrorName(e) + ", " + cudaGetErrorString(e);
   cudaGetLastError();  // the sticky copy, if it was not a fatal one
   if (e == cudaErrorMemoryAllocation) throw out_of_memory(what + "; use smaller arrays, capacities or grids");
-  if (e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver || e == cudaErrorInvalidDevice) throw no_device(what);
+  if (e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver || e == cudaErrorInvalidDevice)
+    throw no_device(what + "; if there is a GPU, its driver is missing or too old: else use host_device()");
   throw cuda_error(what);
 }
 

@@ -38,6 +38,8 @@ __global__ void __maxnreg__(registers_of<F>()) kernel_entry(const __grid_constan
 #endif
 
 #if defined(__CUDACC__)
+/// The runtime's calls are about this thread's current GPU: from now on that one.
+inline void use(const device& d) { gputm::detail::check_cuda(cudaSetDevice(d->ordinal()), "cudaSetDevice"); }
 /// Lets the kernel have more dynamic shared memory than the 48 KiB that any kernel can.
 template <class F>
 void allow_shared_bytes(std::uint32_t bytes) {
@@ -84,6 +86,7 @@ template <class F>
 std::uint32_t resident_blocks(const device& d, const launch_shape& shape) {
 #if defined(__CUDACC__)
   if (!d.is_host()) {
+    use(d);
     allow_shared_bytes<F>(shape.shared_bytes);
     if (shape.cluster > 1) return resident_clusters<F>(shape) * shape.cluster;
     int per_sm = 0;
@@ -132,6 +135,7 @@ launch_config resolve(const memory<A>& tm, const launch_config& config, std::uin
 /// Blocks that wait for each other: a cooperative launch is refused unless all blocks are resident.
 template <class F>
 void enqueue_cooperative(const stream& s, const launch_shape& shape, const F& functor) {
+  use(s.on());
   allow_shared_bytes<F>(shape.shared_bytes);
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeCooperative;
@@ -150,6 +154,7 @@ void enqueue([[maybe_unused]] const stream& s, const device& d, const launch_sha
 #if defined(__CUDACC__)
   if (!d.is_host()) {
     if (shape.servers != 0) return enqueue_cooperative(s, shape, functor);
+    use(d);
     kernel_entry<F>
         <<<shape.clients, shape.threads, shape.shared_bytes, static_cast<cudaStream_t>(s.handle())>>>(functor);
     gputm::detail::check_cuda(cudaGetLastError(), "launching a kernel");

@@ -298,9 +298,9 @@ class loop_workspace {
   /// not take its strays, marks and statuses for its own, and begins with nothing known.
   void note_pass() { unsettled_ = true; }
   launch_shape shape_in_place(std::uint64_t n) const { return grid_of_pass(n).shape; }
-  /// Waits for the stream, then returns the counters of the last loop. Throws what it reported; what earlier loops have
-  /// reported that nobody has collected is lost. Throws invalid_argument for another memory, and error if launching the
-  /// loop has thrown.
+  /// Waits for the stream, that of the last loop, then returns this one's counters. Throws what it reported; what
+  /// earlier loops have reported that nobody has collected is lost. Throws invalid_argument for another memory, and
+  /// error if launching the loop has thrown.
   loop_statistics collect(const stream& s, const memory<E>& tm) const {
     (void)*device_;  // throws if this has been moved from
     detail::check_memory(sizes_.memory, tm.core());

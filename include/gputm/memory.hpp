@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class memory_core {
   void renew(const stream&);
 
  private:
+  /// Throws invalid_argument if an array has some of these bytes.
+  void check_apart(const std::string& what, const std::byte* data, std::uint64_t bytes) const;
+
   gputm::device device_;
   memory_options options_;
   region_table table_;
@@ -91,8 +95,8 @@ class memory {
   /// An array over `length` elements at `data`, device memory of the caller's that outlives this memory
   /// and is aligned for T and for the largest power of two, up to 8, that divides sizeof(T). On a GPU the aligned
   /// 4-byte words that its first and last bytes are in must be the caller's, too, if T has 1 or 2 bytes, or an odd
-  /// number of 1- or 2-byte pieces. Throws invalid_argument for null, for one that is not aligned so, and as
-  /// allocate().
+  /// number of 1- or 2-byte pieces. Throws invalid_argument for null, for one that is not aligned so, for elements of
+  /// which an array of this memory has some already, and as allocate().
   template <class T>
   array<T> adopt(T* data, std::uint64_t length, std::string_view name = {}) {
     constexpr std::uintptr_t alignment = std::max(alignof(T), alignof(parts::word_of<T>));
@@ -106,9 +110,15 @@ class memory {
   /// Copies committed values. Waits for the stream.
   template <class T>
   std::vector<T> read(const stream& s, array<T> a) const {
-    std::vector<T> values(a.size());
-    core_.read(s, a.handle(), 0, a.size(), values.data());
-    return values;
+    if constexpr (std::is_same_v<T, bool>) {  // whose vector has no array of them
+      const auto values = std::make_unique<bool[]>(a.size());
+      core_.read(s, a.handle(), 0, a.size(), values.get());
+      return std::vector<bool>(values.get(), values.get() + a.size());
+    } else {
+      std::vector<T> values(a.size());
+      core_.read(s, a.handle(), 0, a.size(), values.data());
+      return values;
+    }
   }
   template <class T>
   T read(const stream& s, array<T> a, std::uint64_t index) const {
@@ -122,10 +132,12 @@ class memory {
     set(s, a.handle(), first, values.size(), values.data());
   }
   template <class T>
-  void fill(const stream& s, array<T> a, const T& value) {
-    const std::vector<T> some(std::min<std::uint64_t>(a.size(), (std::uint64_t{1} << 22) / sizeof(T) + 1), value);
-    for (std::uint64_t first = 0; first < a.size(); first += some.size())
-      set(s, a.handle(), first, std::min<std::uint64_t>(some.size(), a.size() - first), some.data());
+  void fill(const stream& s, array<T> a, const std::type_identity_t<T>& value) {
+    const std::uint64_t some = std::min<std::uint64_t>(a.size(), (std::uint64_t{1} << 22) / sizeof(T) + 1);
+    const auto values = std::make_unique<T[]>(some);
+    std::fill_n(values.get(), some, value);
+    for (std::uint64_t first = 0; first < a.size(); first += some)
+      set(s, a.handle(), first, std::min(some, a.size() - first), values.get());
   }
 
   ref_type ref() const { return {core_.regions(), A::make_globals(core_.globals(), core_.options())}; }

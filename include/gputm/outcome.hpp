@@ -45,8 +45,11 @@ GPUTM_INLINE T&& value_of(loaded<T>& l) {
 
 #define GPUTM_JOIN_2(a, b) a##b
 #define GPUTM_JOIN(a, b) GPUTM_JOIN_2(a, b)
-#define GPUTM_TRY_1(expression) \
-  if (!(expression).ok) return ::gputm::outcome::conflict
+// one statement, also as the branch of an if that has an else
+#define GPUTM_TRY_1(expression)                              \
+  do {                                                       \
+    if (!(expression).ok) return ::gputm::outcome::conflict; \
+  } while (false)
 #define GPUTM_TRY_2(declaration, expression) \
   GPUTM_TRY_3(GPUTM_JOIN(gputm_loaded_, __COUNTER__), declaration, expression)
 #define GPUTM_TRY_3(name, declaration, expression) \

@@ -1,6 +1,8 @@
 // A GPU as a device: compiled by nvcc, in builds with CUDA only.
 #include "gpu_calls.hpp"
 
+#include <thread>
+
 #include "gputm/gputm.hpp"
 
 namespace gputm::api_test {
@@ -55,6 +57,25 @@ std::string oversized_array() {
     memory<algorithm::pr_stm> tm(cuda_device());
     tm.allocate<page>(1u << 30);
   });
+}
+std::string two_gpus_in_turn() {
+  std::string first, second;
+  const auto run_both = [&] {
+    first = outcome_of<no_device>([] { run_on(cuda_device(1), {}); });
+    second = outcome_of<no_device>([] {
+      const device devices[]{cuda_device(0), cuda_device(1)};
+      using stm = algorithm::pr_stm;
+      memory<stm> tm[]{memory<stm>(devices[0]), memory<stm>(devices[1])};
+      const stream s[]{stream(devices[0]), stream(devices[1])};
+      const array<long> a[]{tm[0].allocate<long>(1), tm[1].allocate<long>(1)};
+      for (int turn = 0; turn < 4; ++turn)
+        run(s[turn % 2], tm[turn % 2], std::vector<long>(500, 1), count_up{a[turn % 2]}, {.reads = 1, .writes = 1});
+      for (int k = 0; k < 2; ++k)
+        if (tm[k].read(s[k], a[k], 0) != 1000) throw error("the sum is wrong");
+    });
+  };
+  std::thread(run_both).join();
+  return first == second ? first : first + "; " + second;
 }
 std::string ordinary_run() {
   return outcome_of<no_device>([] { run_on(cuda_device(), {}); });

@@ -36,6 +36,10 @@ TEST_F(gpu, memory_runs_out_with_a_message) {
   EXPECT_TRUE(says(oversized_array(), {"4398046511104 bytes"}));
   EXPECT_EQ(ordinary_run(), "nothing was thrown");
 }
+TEST_F(gpu, launches_go_to_the_gpu_of_their_stream) {
+  if (ask_for_gpu(1) != "nothing was thrown") GTEST_SKIP() << "there are no two GPUs to run on";
+  EXPECT_EQ(two_gpus_in_turn(), "nothing was thrown");
+}
 
 }  // namespace
 }  // namespace gputm::api_test

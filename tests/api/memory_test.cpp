@@ -1,6 +1,7 @@
 // Memories and arrays: what is refused, and with what words.
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,75 @@ TEST_F(memories, memory_of_the_callers_is_used_and_left_alone) {
   EXPECT_TRUE(
       throws<invalid_argument>([&] { tm.adopt(letters, 1); }, {"3 bytes beyond a multiple of 8", "of 8 bytes"}));
   EXPECT_TRUE(throws<invalid_argument>([&] { tm.adopt(mine.data(), 0); }, {"0 elements"}));
+}
+
+TEST_F(memories, no_element_has_two_names) {
+  std::vector<long> mine(10);
+  tm.adopt(mine.data() + 4, 3, "the middle");
+  for (const std::uint64_t first : {2, 4, 5, 6})
+    EXPECT_TRUE(throws<invalid_argument>([&] { tm.adopt(mine.data() + first, 3, "another"); },
+                                         {"'another'", "'the middle'", "use that array for both"}));
+  tm.adopt(mine.data(), 4);
+  tm.adopt(mine.data() + 7, 3);
+}
+
+struct toggle {
+  array<bool> a;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, int i) const {
+    GPUTM_TRY(const bool was, tx.load(a[i]));
+    GPUTM_TRY(tx.store(a[i], !was));
+    return gputm::commit;
+  }
+};
+
+TEST_F(memories, booleans_are_elements) {
+  auto a = tm.allocate<bool>(4, true);
+  run(s, tm, std::vector<int>{1, 3}, toggle{a}, {.reads = 1, .writes = 1});
+  EXPECT_EQ(tm.read(s, a), (std::vector<bool>{true, false, true, false}));
+  tm.fill(s, a, 1);  // whatever converts to one
+  EXPECT_EQ(tm.read(s, a), std::vector<bool>(4, true));
+}
+
+struct either_way {
+  array<int> a;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, int i) const {
+    if (i % 2 == 0)
+      GPUTM_TRY(tx.store(a[0], i));
+    else
+      GPUTM_TRY(tx.store(a[1], i));
+    return gputm::commit;
+  }
+};
+
+TEST_F(memories, a_try_is_one_statement) {
+  auto a = tm.allocate<int>(2);
+  for (int i = 1; i <= 4; ++i) run(s, tm, std::vector<int>{i}, either_way{a}, {.reads = 0, .writes = 1});
+  EXPECT_EQ(tm.read(s, a), (std::vector<int>{4, 3}));
+}
+
+struct in_the_middle {
+  const std::function<void()>* act;
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx&, long) const {
+    (*act)();
+    return gputm::commit;
+  }
+};
+
+TEST_F(memories, a_host_device_has_one_launch_at_a_time) {
+  auto a = tm.allocate<long>(1);
+  std::string message;
+  const std::function<void()> again = [&] {
+    try {
+      run(s, tm, std::vector<long>{1}, add_to{a});
+    } catch (const error& e) {
+      message = e.what();
+    }
+  };
+  run(s, tm, std::vector<long>{1}, in_the_middle{&again});
+  EXPECT_NE(message.find("host_device() of its own"), std::string::npos) << message;
 }
 
 TEST_F(memories, a_memory_moves) {

@@ -39,10 +39,12 @@ struct element {
 };
 
 /// A typed handle on an array of a memory: {memory, region, length}, never a pointer. Trivially copyable.
-/// T: any trivially copyable type; one element is under one lock, or one version, whatever its size.
+/// T: any trivially copyable type with a default constructor; one element is under one lock, or one version, whatever its size.
 template <class T>
 class array {
   static_assert(std::is_trivially_copyable_v<T>, "shared data must be trivially copyable");
+  static_assert(!std::is_const_v<T> && !std::is_volatile_v<T>, "shared data may be stored to: drop const and volatile");
+  static_assert(std::is_default_constructible_v<T>, "shared data must have a default constructor, for loads to fill");
   std::uint32_t handle_ = 0;
   std::uint32_t length_ = 0;
 
