@@ -245,8 +245,9 @@ class loop_log {
     return of_window(position_status::of(simt::atomic(row(1)).load(simt::order::acquire)), tag);
   }
   /// For threads of this block, or of the device, which may read the log before a barrier comes. The words are of
-  /// device scope, since other blocks look at them too; the fence pairs with the one of acquire(), or with the load of
-  /// acquire_status().
+  /// device scope, since other blocks look at them too; the release pairs with the fence of acquire(), or with the load
+  /// of acquire_status(). For the device it is the store's: a fence would empty the multiprocessor's cache besides. For
+  /// the block a fence is less than such a store.
   template <simt::scope S>
   GPUTM_INLINE void publish(const position_status& s) const {
     if constexpr (S == simt::scope::device) {

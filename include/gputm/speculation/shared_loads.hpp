@@ -263,8 +263,8 @@ class shared_loads {
     [[maybe_unused]] std::uint32_t last = 0;
     if constexpr (Repair)
       if (e.left_out != 0) add_left_out<T>(team, e, those - first, yield, last);
-    Index next[each];
-    if (e.count != 0) fetch_indices(team, 0, e.count, those, next);
+    Index next[each] = {};
+    if (!Repair || e.count != 0) fetch_indices(team, 0, e.count, those, next);
     GPUTM_NO_UNROLL
     while (yield.count != e.count) {
       const std::uint32_t rest = e.count - yield.count, n = rest < at_once ? rest : at_once;
