@@ -30,6 +30,16 @@ struct count_up {
   }
 };
 
+struct count_each {
+  array<long> a;
+  template <Transaction It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(long x, it.load(a[i]));
+    GPUTM_TRY(it.store(a[i], x + 1));
+    return gputm::commit;
+  }
+};
+
 void run_on(const device& d, launch_config c) {
   memory<algorithm::pr_stm> tm(d);
   const stream s(d);
@@ -59,23 +69,27 @@ std::string oversized_array() {
   });
 }
 std::string two_gpus_in_turn() {
-  std::string first, second;
-  const auto run_both = [&] {
-    first = outcome_of<no_device>([] { run_on(cuda_device(1), {}); });
-    second = outcome_of<no_device>([] {
-      const device devices[]{cuda_device(0), cuda_device(1)};
-      using stm = algorithm::pr_stm;
-      memory<stm> tm[]{memory<stm>(devices[0]), memory<stm>(devices[1])};
-      const stream s[]{stream(devices[0]), stream(devices[1])};
-      const array<long> a[]{tm[0].allocate<long>(1), tm[1].allocate<long>(1)};
-      for (int turn = 0; turn < 4; ++turn)
-        run(s[turn % 2], tm[turn % 2], std::vector<long>(500, 1), count_up{a[turn % 2]}, {.reads = 1, .writes = 1});
-      for (int k = 0; k < 2; ++k)
-        if (tm[k].read(s[k], a[k], 0) != 1000) throw error("the sum is wrong");
-    });
+  using engine = speculation::gpu_tls;
+  struct part {
+    device d;
+    memory<engine> tm{d};
+    stream s{d};
+    array<long> a = tm.allocate<long>(1000);
+    loop_workspace<engine> work = make_loop_workspace<count_each>(s, tm, 1000, {.capacity = {.reads = 1, .writes = 1}});
   };
-  std::thread(run_both).join();
-  return first == second ? first : first + "; " + second;
+  std::string message;
+  std::thread([&message] {
+    message = outcome_of<no_device>([] {
+      part parts[]{{cuda_device(1)}, {cuda_device(0)}};
+      for (int turn = 0; turn < 6; ++turn)
+        for (part& p : parts) speculate_async(p.s, p.tm, p.work, 1000, count_each{p.a});
+      for (part& p : parts) {
+        p.work.collect(p.s, p.tm);
+        if (p.tm.read(p.s, p.a) != std::vector<long>(1000, 6)) throw error("the sums are wrong");
+      }
+    });
+  }).join();
+  return message;
 }
 std::string ordinary_run() {
   return outcome_of<no_device>([] { run_on(cuda_device(), {}); });

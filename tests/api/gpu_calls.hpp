@@ -11,7 +11,7 @@ std::string oversized_grid();
 std::string oversized_block();
 std::string oversized_array();
 std::string ordinary_run();
-/// Runs on both by turns, from a thread that has not used either.
+/// Loops on both by turns, from a thread that has not used either.
 std::string two_gpus_in_turn();
 std::string run_on_the_host();
 
