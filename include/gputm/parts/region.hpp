@@ -39,7 +39,8 @@ struct element {
 };
 
 /// A typed handle on an array of a memory: {memory, region, length}, never a pointer. Trivially copyable.
-/// T: any trivially copyable type with a default constructor; one element is under one lock, or one version, whatever its size.
+/// T: any trivially copyable type with a default constructor; one element is under one lock, or one version, whatever
+/// its size.
 template <class T>
 class array {
   static_assert(std::is_trivially_copyable_v<T>, "shared data must be trivially copyable");

@@ -134,8 +134,8 @@ class iteration {
     return stored{access_.store(regions_.regions[number], number, static_cast<std::uint32_t>(e.index), value) ||
                   overflowed(number)};
   }
-  /// This is the loop's last iteration: no later one leaves a trace. What it stores counts if it commits, so that a body
-  /// breaks by:  it.break_loop(); return gputm::commit;  If it cancels, the loop ends as well, without its stores.
+  /// This is the loop's last iteration: no later one leaves a trace. What it stores counts if it commits, so that a
+  /// body breaks by:  it.break_loop(); return gputm::commit;  If it cancels, the loop ends as well, without its stores.
   GPUTM_INLINE void break_loop() { last_ = true; }
 
   // ---- for engines -----------------------------------------------------------------------------
