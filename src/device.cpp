@@ -87,7 +87,7 @@ class host_backend final : public backend {
     } catch (const std::invalid_argument& e) {
       throw invalid_argument(e.what());
     } catch (const std::logic_error& e) {
-      throw error(std::string(e.what()) + "; let each thread of the host make a host_device() of its own");
+      throw error(e.what());
     } catch (const std::bad_alloc&) {
       throw out_of_memory("no memory for the stacks of " + std::to_string(blocks) + " x " + std::to_string(threads) +
                           " simulated threads; use fewer");

@@ -45,7 +45,7 @@ GPUTM_INLINE T&& value_of(loaded<T>& l) {
 
 #define GPUTM_JOIN_2(a, b) a##b
 #define GPUTM_JOIN(a, b) GPUTM_JOIN_2(a, b)
-// one statement, also as the branch of an if that has an else
+// that of one argument is one statement, also as the branch of an if that has an else
 #define GPUTM_TRY_1(expression)                              \
   do {                                                       \
     if (!(expression).ok) return ::gputm::outcome::conflict; \

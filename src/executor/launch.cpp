@@ -96,7 +96,9 @@ class running_guard {
   explicit running_guard(std::atomic<bool>& running) : running_(running) {
     if (simt::host::current) throw std::logic_error("gputm::host::executor: run called inside of a kernel");
     if (running_.exchange(true, std::memory_order_acquire))  // pairs with the release of the run before
-      throw std::logic_error("gputm::host::executor: already running; an executor does one run at a time");
+      throw std::logic_error(
+          "gputm::host::executor: already running; an executor does one run at a time: let each "
+          "thread of the host make a host_device() of its own");
   }
   ~running_guard() { running_.store(false, std::memory_order_release); }
   running_guard(const running_guard&) = delete;

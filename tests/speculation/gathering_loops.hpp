@@ -22,7 +22,15 @@ struct row_digest {
 };
 
 /// What iterations do besides, bit by bit.
-inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4, cancels = 8;
+inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4, cancels = 8, twice = 16, widely = 32;
+
+/// One that is too large to be kept.
+struct wide_digest {
+  row_digest all;
+  std::uint32_t unused[20] = {};
+  GPUTM_FN void add(std::uint32_t k, std::uint64_t word) { all.add(k, word); }
+  GPUTM_FN void merge(const wide_digest& other) { all.merge(other.all); }
+};
 
 /// Another kind, with which lanes that ask for the one above have nothing to do.
 struct row_total {
@@ -40,7 +48,8 @@ struct row_total {
 };
 
 /// An iteration adds up a row of `x`, and perhaps the same of what nobody writes, and stores what that comes to. It may
-/// have stored to `x` before, and have loaded some, and may change nothing in the end.
+/// have stored to `x` before, and have loaded some, and may change nothing in the end. It may add up half of the row
+/// again, and only then ask whether it has all.
 template <class T, class Index>
 struct adds_up_rows {
   array<T> x;
@@ -65,7 +74,23 @@ struct adds_up_rows {
       seen += with;
     }
     if (what[i] & stores) GPUTM_TRY(it.store(x[to[i]], seen));
-    GPUTM_TRY(const row_digest mine, it.reduce_each(count, gather(x, row), row_digest{with}));
+    auto all = it.reduce_each(count, gather(x, row), row_digest{with});
+    if (what[i] & twice) {
+      row_digest half;
+      bool ok;
+      if (what[i] & widely) {
+        const auto again = it.reduce_each(count / 2, gather(x, row), wide_digest{{with + 1}});
+        half = again.value.all;
+        ok = again.ok;
+      } else {
+        const auto again = it.reduce_each(count / 2, gather(x, row), row_digest{with + 1});
+        half = again.value;
+        ok = again.ok;
+      }
+      if (!ok) return outcome::conflict;
+      besides += half.sum;
+    }
+    GPUTM_TRY(const row_digest mine, all);
     if ((what[i] & cancels) != 0 && mine.is_odd()) return gputm::cancel;
     seen += mine.sum ^ mine.most;
     GPUTM_TRY(it.store(x[to[i]], seen + besides));
@@ -91,7 +116,7 @@ struct random_rows {
 
   /// `kinds`: of what iterations may do besides.
   random_rows(dice& d, std::uint32_t n, std::uint32_t elements, std::uint32_t most, std::uint32_t shortest = 0,
-              std::uint32_t kinds = 2 * cancels) {
+              std::uint32_t kinds = 2 * widely) {
     const std::uint32_t long_ones = 1 + d.below(4), actions = d.below(2) == 0 ? 1 : kinds;
     const std::uint32_t quiet = d.below(3) == 0 ? n - d.below(n) : 0;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -118,13 +143,16 @@ struct random_rows {
       seen += mine.with;
       const std::uint32_t before = x[to[i]];
       if (what[i] & stores) x[to[i]] = seen;
+      row_digest half{mine.with + 1};
       row_total all;
       for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) {
         mine.add(k - first[i], x[index[k]]);
+        if (k - first[i] < (first[i + 1] - first[i]) / 2) half.add(k - first[i], x[index[k]]);
         all.add(k - first[i], other[index[k]]);
       }
       seen += mine.sum ^ mine.most;
       if (what[i] & reads_other) seen += all.sum + all.added + all.odd;
+      if (what[i] & twice) seen += half.sum;
       x[to[i]] = (what[i] & cancels) != 0 && mine.is_odd() ? before : seen;
     }
   }

@@ -19,7 +19,7 @@ namespace gputm::parts {
 /// Which elements, and for whom.
 struct joint_row {
   const void* index = nullptr;  ///< where their indices lie
-  std::uint64_t kind = 0;       ///< of which types it is (shared_loads::kind)
+  std::uint64_t kind = 0;       ///< of which types it is (kind_of_loads)
   std::uint32_t position = 0;   ///< the iteration's, in the window
   std::uint32_t array = 0;      ///< its number in the memory
   std::uint32_t count = 0;      ///< elements

@@ -13,7 +13,7 @@ class lane_team {
 
   static constexpr std::uint32_t fewest = GPUTM_ON_DEVICE ? 8 : 2;  // that are worth it
   static constexpr std::uint32_t most_served = 8;  // lanes, one after another: all at once, each for itself, are faster
-  // The others take as long for that as one takes alone for so many things.
+  // To serve one lane costs the others as much as so many things of their own.
   static constexpr std::uint32_t as_long_as = GPUTM_ON_DEVICE ? 4 : 1;
 
  public:

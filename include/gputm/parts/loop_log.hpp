@@ -169,8 +169,9 @@ GPUTM_INLINE void write_element_back(latest_region& array, std::uint64_t key, st
 }
 
 /// The column of one position. The thread that runs the position writes it, and others read it when it is finished. In
-/// a first pass other lanes, also of other warps (joint_space), may enter what they have read for it (shared_loads),
-/// each an entry of its own, and others look at these behind the barrier that ends the pass.
+/// a first pass other lanes, also of other warps (joint_space), and in repairs those of its warp, may enter what they
+/// have read for it (shared_loads), each an entry of its own, and others look at these behind the barrier that ends the
+/// pass.
 class loop_log {
   std::uint64_t* base_;
   std::uint32_t position_, width_, reads_, writes_, value_words_;
@@ -241,7 +242,7 @@ class loop_log {
   /// The same; what was published for the device before that may be read. Its caller asks for the result: else a
   /// compiler deletes the load (simt::await).
   GPUTM_INLINE position_status acquire_status(std::uint32_t tag) const {
-    // acquire: pairs with the release fence in publish()
+    // acquire: pairs with the release in publish()
     return of_window(position_status::of(simt::atomic(row(1)).load(simt::order::acquire)), tag);
   }
   /// For threads of this block, or of the device, which may read the log before a barrier comes. The words are of

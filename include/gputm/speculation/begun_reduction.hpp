@@ -62,7 +62,7 @@ class begun_reduction {
     memcpy(all_, &all, sizeof all);
   }
   /// Nothing has begun.
-  GPUTM_INLINE void forget() { call_ = {}; }
+  GPUTM_INLINE void forget() { call_.position = parts::loop_log::none; }
   /// Where that call was; `all` is empty, and gets what was added. Nowhere if it is another one.
   template <class Accumulator>
   GPUTM_INLINE place find(const reduction_call& call, Accumulator& all) const {

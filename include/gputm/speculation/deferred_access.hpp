@@ -54,6 +54,7 @@ class deferred_access {
   std::uint32_t awaited_ = parts::window_view::memory;
   std::uint32_t left_out_ = 0;  // of a repair whose lanes go together: elements of the row that it is at
   bool lost_ = false;           // and whether one of these is none that others can take
+  bool goes_on_ = false;        // and whether it has gone on with what it had begun, or has begun this
   const bool guest_;            // here to load for others alone: another lane runs this position
   const std::uint32_t known_;   // of a repair: how many writes the run before has left in the log
   std::uint64_t known_key_;     // the element of the next one of them
@@ -265,11 +266,16 @@ class deferred_access {
     const begun_reduction::place at = begun_->find(call, all);
     if (at.done != 0 && !joint_->has_collected_all() && is(joint_->space.row(joint_->next()), call, kind))
       ++joint_->collected;
+    goes_on_ = goes_on_ || at.done != 0;
     left_out_ = at.left_out;
     reads_ += at.logged;
     found_.read_logged |= at.read_logged;
     found_.read_unlogged |= at.read_unlogged;
     return at.done;
+  }
+  /// The run ends. What it had begun, and has not come to again, its log may have no more.
+  GPUTM_INLINE void end_together() const {
+    if (begun_ != nullptr && !guest_ && !goes_on_) begun_->forget();
   }
   /// What the first pass has added up of this row's beginning, if it is still what this run would, and in the log: its
   /// first pieces.
@@ -278,7 +284,8 @@ class deferred_access {
     if (begun_ == nullptr || guest_ || joint_->refused || joint_->has_collected_all() || found_.stored != 0) return {};
     const std::uint32_t number = joint_->next();
     const parts::joint_row row = joint_->space.row(number);
-    joint_->refused = !is(row, call, kind) || row.reads != reads_;
+    if (!is(row, call, kind)) return {};
+    joint_->refused = row.reads != reads_;
     if (joint_->refused) return {};
     ++joint_->collected;
     const std::uint32_t pieces = joint_->space.known_pieces(number, row, empty);
@@ -288,10 +295,8 @@ class deferred_access {
   GPUTM_INLINE void hold(const reduction_call& call, const Accumulator& empty, const Accumulator& all,
                          std::uint32_t done) {
     if (begun_ == nullptr || awaited_ == parts::window_view::memory) return;
-    if (lost_)
-      begun_->forget();
-    else
-      begun_->keep(call, empty, all, {done, left_out_, reads_ - call.reads, found_.read_logged, found_.read_unlogged});
+    goes_on_ = !lost_;
+    begun_->keep(call, empty, all, {done, left_out_, reads_ - call.reads, found_.read_logged, found_.read_unlogged});
   }
   /// What has been loaded for this iteration.
   template <class Accumulator>

@@ -55,6 +55,7 @@ class iteration_pass : protected window_check<Options, Body> {
       if (run->begun != nullptr) a.go_together(*run->begun, *turn);
     iteration<access> it(a, env_.regions, env_.limits.operations, trouble);
     const attempt_end how = it.run(body_, w_.base + p);
+    if constexpr (Kind == pass::spread) a.end_together();
     if constexpr (Kind == pass::spread || Kind == pass::joint)
       if (guest) return false;
     if constexpr (Kind == pass::joint)

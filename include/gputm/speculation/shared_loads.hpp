@@ -37,7 +37,7 @@ struct shared_yield {
   std::uint32_t lost = 0;                              ///< whether it has to begin again, since one on the list is none
                                                        ///< that it could take
   std::uint32_t awaited = parts::window_view::memory;  ///< who has yet to run, and has the value of one of those, or of
-                                                       ///< the next one
+                                                       ///< the next one; if it has to begin again, perhaps another one
 };
 
 /// Tells apart lanes that are together in calls with different types: only those of one kind can load for each other.
@@ -102,7 +102,7 @@ class shared_loads {
                                                                std::uint32_t first, Accumulator empty) {
     return reduce<T>(loads, team, busy, mine, where, first, empty);
   }
-  /// The same by this lane alone, for itself: several loads for the latency of one.
+  /// The same by this lane alone, for itself.
   template <class T, class Where, class Accumulator>
   static GPUTM_INLINE shared_yield<Accumulator> reduce_alone(shared_loads loads, shared_errand mine, Where where,
                                                              std::uint32_t first, Accumulator empty) {

@@ -35,6 +35,12 @@ class shared_reduction {
     return false;
   }();
 
+  /// An attempt may end here for want of a value, also where it cannot keep what it has added.
+  static constexpr bool may_await = [] {
+    if constexpr (requires { Access::resumes; }) return resumes || (shares_loads && Access::resumes);
+    return false;
+  }();
+
   Access& access_;
   const region_table& regions_;
   const Where& where_;
@@ -56,7 +62,9 @@ class shared_reduction {
   /// Adds what others have loaded to `all`, and how many elements that were, the first ones, to `done`. `left`: one
   /// more than the loads and stores that may follow. False if the attempt ends here.
   GPUTM_INLINE bool add(Accumulator& all, std::uint32_t& done, std::uint32_t& left) {
-    const bool may = left > call_.count;  // else the iteration itself finds out what is wrong
+    if constexpr (may_await)
+      if (access_.awaits()) return false;  // an earlier one has ended it, and the body goes on all the same
+    const bool may = left > call_.count;   // else the iteration itself finds out what is wrong
     if constexpr (shares_loads)
       if (access_.exceeds_log(call_.array, call_.count)) return false;
     std::uint32_t got = 0;
@@ -72,7 +80,7 @@ class shared_reduction {
     left -= got;
     if constexpr (shares_loads)
       if (access_.may_share()) add_shared(all, done, left);
-    if constexpr (!resumes) return true;
+    if constexpr (!may_await) return true;
     if (!access_.is_guest() && !access_.awaits()) return true;
     if (!access_.is_guest()) hold(all, done);
     return false;
