@@ -49,7 +49,7 @@ struct row_total {
 
 /// An iteration adds up a row of `x`, and perhaps the same of what nobody writes, and stores what that comes to. It may
 /// have stored to `x` before, and have loaded some, and may change nothing in the end. It may add up half of the row
-/// again, and only then ask whether it has all.
+/// beforehand, and ask only in the end whether it has that.
 template <class T, class Index>
 struct adds_up_rows {
   array<T> x;
@@ -74,23 +74,28 @@ struct adds_up_rows {
       seen += with;
     }
     if (what[i] & stores) GPUTM_TRY(it.store(x[to[i]], seen));
-    auto all = it.reduce_each(count, gather(x, row), row_digest{with});
+    bool ok = true;
     if (what[i] & twice) {
       row_digest half;
-      bool ok;
       if (what[i] & widely) {
-        const auto again = it.reduce_each(count / 2, gather(x, row), wide_digest{{with + 1}});
-        half = again.value.all;
-        ok = again.ok;
+        const auto some = it.reduce_each(count / 2, gather(x, row), wide_digest{{with + 1}});
+        half = some.value.all;
+        ok = some.ok;
       } else {
-        const auto again = it.reduce_each(count / 2, gather(x, row), row_digest{with + 1});
-        half = again.value;
-        ok = again.ok;
+        const auto some = it.reduce_each(count / 2, gather(x, row), row_digest{with + 1});
+        half = some.value;
+        ok = some.ok;
       }
-      if (!ok) return outcome::conflict;
       besides += half.sum;
     }
-    GPUTM_TRY(const row_digest mine, all);
+    row_digest mine;
+    if ((what[i] & (twice | widely)) == widely) {
+      GPUTM_TRY(const wide_digest all, it.reduce_each(count, gather(x, row), wide_digest{{with}}));
+      mine = all.all;
+    } else {
+      GPUTM_TRY(mine, it.reduce_each(count, gather(x, row), row_digest{with}));
+    }
+    if (!ok) return outcome::conflict;
     if ((what[i] & cancels) != 0 && mine.is_odd()) return gputm::cancel;
     seen += mine.sum ^ mine.most;
     GPUTM_TRY(it.store(x[to[i]], seen + besides));
@@ -129,6 +134,13 @@ struct random_rows {
       what.push_back(i < quiet ? 0 : d.below(actions));
       longest = std::max(longest, count);
     }
+  }
+  /// Each stores to an element of its own, and reads mostly what nobody stores to.
+  void keep_apart(dice& d, std::uint32_t elements) {
+    const auto n = static_cast<std::uint32_t>(to.size()), others = d.below(2) == 0 ? 4u : 24u;
+    for (std::uint32_t i = 0; i < n; ++i) to[i] = i;
+    for (std::uint32_t& k : index)
+      if (d.below(others) != 0) k = n + d.below(elements - n);
   }
   /// Loads and stores of an iteration.
   std::uint32_t operations(std::size_t i) const {

@@ -23,6 +23,7 @@ GPUTM_LOOP_PROPERTY(gpu_tls, gathered_rows_end_with_their_array, 500)
 
 // And of the one whose warps do.
 GPUTM_LOOP_PROPERTY(gpu_tls, joint_rows_equal_the_sequential_loop, 3000)
+GPUTM_LOOP_PROPERTY(gpu_tls, large_accumulators_equal_the_sequential_loop, 1000)
 
 // And of the one whose windows follow how far dependences reach.
 GPUTM_LOOP_PROPERTY(gpu_tls, windows_given_up_leave_nothing, 2500)
