@@ -21,10 +21,7 @@ struct row_digest {
   GPUTM_FN bool is_odd() const { return ((sum ^ most) & 1) != 0; }
 };
 
-/// What iterations do besides, bit by bit.
-inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4, cancels = 8, twice = 16, widely = 32;
-
-/// One that is too large to be kept.
+/// The same, too large for what an iteration keeps of a row when it runs again (begun_reduction).
 struct wide_digest {
   row_digest all;
   std::uint32_t unused[20] = {};
@@ -46,6 +43,9 @@ struct row_total {
     added += other.added;
   }
 };
+
+/// What iterations do besides, bit by bit.
+inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4, cancels = 8, twice = 16, widely = 32;
 
 /// An iteration adds up a row of `x`, and perhaps the same of what nobody writes, and stores what that comes to. It may
 /// have stored to `x` before, and have loaded some, and may change nothing in the end. It may add up half of the row
