@@ -3,89 +3,49 @@
 #pragma once
 
 #include "gputm/parts/abort_reason.hpp"
-#include "gputm/parts/loop_state.hpp"
-#include "gputm/parts/window_view.hpp"
-#include "gputm/parts/write_buffer.hpp"
-#include "gputm/speculation/begun_reduction.hpp"
-#include "gputm/speculation/joint_turn.hpp"
 #include "gputm/speculation/repair_view.hpp"
-#include "gputm/speculation/shared_loads.hpp"
+#include "gputm/speculation/row_access.hpp"
 
 namespace gputm::speculation {
-
-/// What a pass over a window is: its first one, which looks for nobody and lists nothing; the same with rows that all
-/// warps load together; its first one if violations are likely, and nobody repairs them; or a repair of those in
-/// violation, or one of such long ones that they are dealt out to all warps, or one of so many that they need each
-/// other's values. Each has code of its own.
-enum class pass : std::uint8_t { calm, joint, wary, repair, spread, dense };
-template <pass Kind>
-inline constexpr bool is_repair = Kind == pass::repair || Kind == pass::spread || Kind == pass::dense;
-template <pass Kind>
-inline constexpr bool is_calm = Kind == pass::calm || Kind == pass::joint;
 
 /// Options::eager_check: look for lower writers at each single load already, in a window that is wary.
 /// Options::forwarding: take the value of one that this block has finished. Both are hints: the check that follows
 /// decides. Options::repair: in a repair, take the value of the last lower writer, which repair_view::find_sources()
 /// may have noted beforehand; if that is to run again as well, wait for it a while, with Options::forwarding.
 template <class Options, pass Kind>
-class deferred_access {
-  static constexpr bool calm = is_calm<Kind>, repair = is_repair<Kind>, dense = Kind == pass::dense;
-  static constexpr bool spread = Kind == pass::spread, joint = Kind == pass::joint;
+class deferred_access : public row_access<Kind> {
+  using base = row_access<Kind>;
+  using base::awaited_, base::found_, base::forwarded_, base::logged_, base::marker_, base::not_first_, base::offset_;
+  using base::calm, base::dense, base::repair, base::spread;
+  using base::early, base::has_changed, base::has_strayed, base::is_crowded, base::too_many_reads,
+      base::too_many_writes;
+  using base::full, base::has, base::room_for_reads, base::trouble_;
+  using base::guest_, base::overlaps_, base::peeks_, base::position_, base::ranges_, base::reads_, base::repair_,
+      base::tag_, base::view_, base::writes_;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
   static constexpr bool tells = repair && !dense;  // the value of an only write; others would have no register
   static constexpr std::uint64_t no_key = parts::loop_log::absent;
   static constexpr std::uint32_t no_entry = parts::loop_log::none;
 
-  parts::write_buffer writes_;
   using those_of_repair = repair_view<Options::forwarding>;
   using progress = typename those_of_repair::progress;
-  const parts::window_view& view_;
-  const parts::element_ranges& ranges_;
-  parts::writer_marker& marker_;
-  const std::uint32_t position_, logged_, offset_, repair_, looks_, tag_;
-  const std::uint32_t not_first_;  // all bits or none: to the first iteration memory is right, whatever it reads; its
-                                   // log is for in_place_learning alone, and need not be complete
-  const bool overlaps_, peeks_;
-  std::uint32_t reads_ = 0, forwarded_ = 0;
-  parts::loop_findings found_;
+  const std::uint32_t looks_;
   std::uint32_t noted_ = 0;      // of a dense repair: so many reads tell whose value they are to take
   std::uint64_t note_ = no_key;  // what the next one of them tells: asked for before it is needed
   bool all_there_ = false;       // and whether all those values are there
-  std::uint32_t awaited_ = parts::window_view::memory;
-  std::uint32_t left_out_ = 0;  // of a repair whose lanes go together: elements of the row that it is at
-  bool lost_ = false;           // and whether one of these is none that others can take
-  bool goes_on_ = false;        // and whether it has gone on with what it had begun, or has begun this
-  const bool guest_;            // here to load for others alone: another lane runs this position
-  const std::uint32_t known_;   // of a repair: how many writes the run before has left in the log
-  std::uint64_t known_key_;     // the element of the next one of them
-  std::uint32_t trouble_ = 0;   // one word: it lives in a register, through all accesses that go well
-  static constexpr std::uint32_t early = 1, is_crowded = 2, has_strayed = 4, too_many_reads = 8, too_many_writes = 16;
-  static constexpr std::uint32_t has_changed = 32;
-  std::uint32_t stored_ = 0;          // the latest value, if it has room here, and somebody is to be told
-  joint_turn* joint_ = nullptr;       // of a pass with rows that all warps load together: what this run is for; or of
-                                      // a repair whose lanes go together: what it can use of them
-  begun_reduction* begun_ = nullptr;  // of a repair whose lanes go together: what came too early goes on from there
+  const std::uint32_t known_;    // of a repair: how many writes the run before has left in the log
+  std::uint64_t known_key_;      // the element of the next one of them
+  std::uint32_t stored_ = 0;     // the latest value, if it has room here, and somebody is to be told
 
  public:
   GPUTM_INLINE deferred_access(const parts::window_view& view, const parts::element_ranges& ranges,
                                parts::writer_marker& marker, std::uint32_t position, const parts::loop_window& w,
                                std::uint32_t patience, bool guest = false)
-      : writes_(view.log(position)),
-        view_(view),
-        ranges_(ranges),
-        marker_(marker),
-        position_(position),
-        logged_(w.logged),
-        offset_(w.range_offset()),
-        repair_(repair ? w.repair : 0),
+      : base(view, ranges, marker, position, w, guest),
         looks_(repair && !dense && !(spread && w.gathers()) ? w.patience(patience) : 0),
-        tag_(w.tag),
-        not_first_(position != 0 ? parts::element_ranges::all : 0),
-        overlaps_(calm && w.pending != 0),
-        peeks_(calm && w.peeks() && position != 0),
-        guest_(guest),
         known_(repair && !guest ? writes_.log().write_count() : 0),
         known_key_(repair ? known_key(0) : 0) {}
+  using base::first, base::is_guest;
 
   /// So many of the reads tell whose value they are to take (repair_view::find_sources); whether all those values are
   /// there, and may be read.
@@ -93,12 +53,6 @@ class deferred_access {
     noted_ = reads;
     all_there_ = are_there;
     next_note();
-  }
-
-  /// Of a repair whose lanes go together: what this one has begun, and rows of the first pass.
-  GPUTM_INLINE void go_together(begun_reduction& begun, joint_turn& turn) {
-    begun_ = &begun;
-    joint_ = &turn;
   }
 
   template <class T>
@@ -120,8 +74,7 @@ class deferred_access {
     }
     if ((logged_ & range) == 0) return read_unlogged(r, index, range, out);
     marker_.make();
-    if (reads_ == writes_.log().read_capacity())
-      return first() ? read_unlogged(r, index, range, out) : full(too_many_reads);
+    if (room_for_reads() == 0) return first() ? read_unlogged(r, index, range, out) : full(too_many_reads);
     found_.read_logged |= range & not_first_;
     out = parts::read_element<T>(r, index);  // whoever's value it will be: the latencies overlap
     if (peeks_ && view_.table().has_mark(key)) found_.flags |= parts::loop_findings::peeked;
@@ -158,7 +111,7 @@ class deferred_access {
     const bool logged = (logged_ & ranges) != 0;
     if (overlaps_ && logged) return false;
     marker_.make();
-    const bool has_room = writes_.log().read_capacity() - reads_ >= n;
+    const bool has_room = room_for_reads() >= n;
     if (!logged || (first() && !has_room)) {
       found_.read_unlogged |= ranges & not_first_;
       parts::read_elements(r, index, out);
@@ -184,138 +137,6 @@ class deferred_access {
     reads_ += n;
     if constexpr (dense) next_note();
     return true;
-  }
-  /// Lanes can load for each other in a first pass: nobody waits there. In a repair, if they go together.
-  static constexpr bool shares_loads = calm || spread;
-  /// Whether all of `count` elements of the array of this number would have to be logged, and there is no room. Then
-  /// the attempt ends before it has loaded them.
-  GPUTM_INLINE bool exceeds_log(std::uint32_t number, std::uint32_t count) {
-    if (is_guest() || first() || found_.stored != 0 || count <= writes_.log().read_capacity() - reads_) return false;
-    if (number >= max_regions || (ranges_.of_array(number) & ~logged_) != 0) return false;
-    full(too_many_reads);
-    if (calm && count >= parts::joint_space::least) found_.flags |= parts::loop_findings::long_rows;
-    return true;
-  }
-  /// `count` elements of the array of this number are to be loaded for this iteration.
-  GPUTM_INLINE shared_errand errand(std::uint32_t number, std::uint32_t count) {
-    marker_.make();
-    shared_errand e{number, count, position_, reads_, found_.stored, overlaps_ ? 1u : 0u, left_out_};
-    if (begun_ != nullptr) e.list = begun_->list();
-    return e;
-  }
-  /// Whether all warps may load long rows together (joint_space); what this run is for.
-  static constexpr bool joins = joint;
-  GPUTM_INLINE void take_turn(joint_turn& turn) { joint_ = &turn; }
-  /// Of a guest: whether this is the row that it is here for.
-  GPUTM_INLINE bool is_asked_for(const reduction_call& call, std::uint64_t kind) const {
-    if (joint_->collected + 1 != joint_->rows.count) return false;
-    return is(joint_->space.row(joint_->next()), call, kind);
-  }
-  GPUTM_INLINE const joint_turn& turn() const { return *joint_; }
-  /// Asks for a row, if it is long and all of it can be logged, or none; then the attempt ends. Not behind a store, at
-  /// which lanes that load for others end.
-  GPUTM_INLINE bool asks_for(const reduction_call& call, std::uint64_t kind) {
-    joint_turn& t = *joint_;
-    if (t.loads || t.refused || !t.has_collected_all() || t.rows.count == asked_rows::most) return false;
-    if (call.count < parts::joint_space::least || call.array >= max_regions || found_.stored != 0) return false;
-    found_.flags |= parts::loop_findings::long_rows;
-    bool logged = (logged_ & ranges_.of_array(call.array)) != 0;
-    if (logged && writes_.log().read_capacity() - reads_ < call.count) {
-      if (!first()) return false;
-      logged = false;
-    }
-    const std::uint32_t number = t.space.post({call.index, kind, position_, call.array, call.count, reads_, logged,
-                                               t.rows.count, t.rows.count != 0 ? t.rows.number[t.rows.count - 1] : 0});
-    t.asked = number != parts::joint_space::none;
-    t.refused = !t.asked;
-    if (t.asked) t.rows.number[t.rows.count++] = number;
-    return t.asked;
-  }
-  /// All of a row, if it is the next one that it has asked for and it is loaded: how many elements.
-  template <class Accumulator>
-  GPUTM_INLINE std::uint32_t collect(const reduction_call& call, std::uint64_t kind, Accumulator& all) {
-    joint_turn& t = *joint_;
-    if (t.refused || t.has_collected_all()) return 0;
-    const std::uint32_t number = t.next();
-    const parts::joint_row row = t.space.row(number);
-    if (!is(row, call, kind)) return 0;
-    parts::joint_sum sum;
-    t.refused = (!is_guest() && row.reads != reads_) || !t.space.find_sum(number, row, sum);
-    if (t.refused) return 0;
-    ++t.collected;
-    sum.get(all);
-    take(
-        shared_yield<Accumulator>{all, sum.count, row.logged != 0 ? sum.count : 0, sum.read_logged, sum.read_unlogged});
-    return sum.count;
-  }
-  GPUTM_INLINE bool may_share() const { return !spread || begun_ != nullptr; }
-  GPUTM_INLINE bool is_guest() const { return (spread || joint) && guest_; }
-  using shared = shared_loads<repair>;
-  GPUTM_INLINE shared lend(const region_table& regions) const {
-    return {view_, ranges_, regions, logged_, offset_, tag_, repair_};
-  }
-  GPUTM_INLINE bool awaits() const { return awaited_ != parts::window_view::memory; }
-  /// What comes too early in a reduction goes on there in its next run.
-  static constexpr bool resumes = spread;
-  GPUTM_INLINE reduction_call call(const void* index, std::uint32_t number, std::uint32_t count) const {
-    return {index, position_, number, count, reads_};
-  }
-  template <class Accumulator>
-  GPUTM_INLINE std::uint32_t resume(const reduction_call& call, std::uint64_t kind, Accumulator& all) {
-    if (begun_ == nullptr || guest_) return 0;
-    const begun_reduction::place at = begun_->find(call, all);
-    if (at.done != 0 && !joint_->has_collected_all() && is(joint_->space.row(joint_->next()), call, kind))
-      ++joint_->collected;
-    goes_on_ = goes_on_ || at.done != 0;
-    left_out_ = at.left_out;
-    reads_ += at.logged;
-    found_.read_logged |= at.read_logged;
-    found_.read_unlogged |= at.read_unlogged;
-    return at.done;
-  }
-  /// The run ends. What it had begun, and has not come to again, its log may have no more.
-  GPUTM_INLINE void end_together() const {
-    if (begun_ != nullptr && !guest_ && !goes_on_) begun_->forget();
-  }
-  /// What the first pass has added up of this row's beginning, if it is still what this run would, and in the log: its
-  /// first pieces.
-  template <class Accumulator>
-  GPUTM_INLINE parts::joint_part known_part(const reduction_call& call, std::uint64_t kind, const Accumulator& empty) {
-    if (begun_ == nullptr || guest_ || joint_->refused || joint_->has_collected_all() || found_.stored != 0) return {};
-    const std::uint32_t number = joint_->next();
-    const parts::joint_row row = joint_->space.row(number);
-    if (!is(row, call, kind)) return {};
-    joint_->refused = row.reads != reads_;
-    if (joint_->refused) return {};
-    ++joint_->collected;
-    const std::uint32_t pieces = joint_->space.known_pieces(number, row, empty);
-    return {row.first, pieces, row.logged};
-  }
-  template <class Accumulator>
-  GPUTM_INLINE void hold(const reduction_call& call, const Accumulator& empty, const Accumulator& all,
-                         std::uint32_t done) {
-    if (begun_ == nullptr || awaited_ == parts::window_view::memory) return;
-    goes_on_ = !lost_;
-    begun_->keep(call, empty, all, {done, left_out_, reads_ - call.reads, found_.read_logged, found_.read_unlogged});
-  }
-  /// What has been loaded for this iteration.
-  template <class Accumulator>
-  GPUTM_INLINE void take(const shared_yield<Accumulator>& got) {
-    found_.read_unlogged |= got.read_unlogged & not_first_;
-    found_.read_logged |= got.read_logged & not_first_;
-    if (got.logged != 0 && peeks_) found_.flags |= parts::loop_findings::peeked;
-    if (calm) found_.flags |= parts::loop_findings::gathers;
-    if (calm && got.count >= parts::joint_space::least) found_.flags |= parts::loop_findings::long_rows;
-    reads_ += got.logged;
-    forwarded_ += got.forwarded;
-    if (spread && got.awaited != parts::window_view::memory) {
-      awaited_ = got.awaited;
-      trouble_ |= early;
-    }
-    if constexpr (spread) {
-      left_out_ = got.left_out;
-      lost_ = got.lost != 0;
-    }
   }
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
@@ -346,7 +167,6 @@ class deferred_access {
     return true;
   }
 
-  GPUTM_INLINE bool first() const { return position_ == 0; }
   GPUTM_INLINE parts::overflow_kind overflow() const {
     if (has(too_many_reads)) return parts::overflow_kind::reads;
     return has(too_many_writes) ? parts::overflow_kind::writes : parts::overflow_kind::none;
@@ -383,9 +203,6 @@ class deferred_access {
   }
 
  private:
-  GPUTM_INLINE bool is(const parts::joint_row& row, const reduction_call& call, std::uint64_t kind) const {
-    return row.index == call.index && row.array == call.array && row.count == call.count && row.kind == kind;
-  }
   template <class T>
   GPUTM_INLINE bool read_unlogged(const region& r, std::uint32_t index, std::uint32_t range, T& out) {
     marker_.make();
@@ -393,14 +210,9 @@ class deferred_access {
     out = parts::read_element<T>(r, index);
     return true;
   }
-  GPUTM_INLINE bool has(std::uint32_t trouble) const { return (trouble_ & trouble) != 0; }
   template <class T>
   GPUTM_INLINE void keep([[maybe_unused]] const T& value) {
     if constexpr (tells && sizeof(T) <= sizeof stored_) memcpy(&stored_, &value, sizeof value);
-  }
-  GPUTM_INLINE bool full(std::uint32_t which) {
-    trouble_ |= which;
-    return false;
   }
   /// The entry of an element that this iteration has written, or none; it has written some of the same range.
   GPUTM_INLINE std::uint32_t own_write(std::uint64_t key) const {
