@@ -8,7 +8,7 @@
 #include <string>
 
 #include "gputm/gputm.hpp"
-#include "measurement.hpp"
+#include "measured_launch.hpp"
 #include "random.hpp"
 
 namespace gputm::workloads {
@@ -340,15 +340,7 @@ class bank {
                                            tally_.as<bank_tally>()};
     memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());
     auto w = make_launch_workspace(stream_, memory_, grid, client);
-    measurement m;
-    m.blocks = w.config().blocks;
-    m.threads = w.config().threads;
-    m.clusters = w.shape().cluster > 1;
-    m.seconds = timed([&] {
-      launch_async(stream_, memory_, w, client);
-      stream_.synchronize();
-    });
-    m.stats = w.collect(stream_, memory_);
+    measurement m = measured_launch(stream_, memory_, w, client);
     check(m);
     return m;
   }

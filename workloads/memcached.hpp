@@ -9,7 +9,7 @@
 
 #include "cache.hpp"
 #include "cache_state.hpp"
-#include "measurement.hpp"
+#include "measured_launch.hpp"
 #include "zipf.hpp"
 
 namespace gputm::workloads {
@@ -203,20 +203,13 @@ class memcached {
                         nullptr,
                         tally_.as<cache_tally>()};
     auto w = make_launch_workspace(stream_, memory_, o_.launch, client);
-    measurement m;
-    m.blocks = w.config().blocks;
-    m.threads = w.config().threads;
-    m.clusters = w.shape().cluster > 1;
-    const buffer puts(memory_.on(), std::uint64_t{m.blocks} * m.threads * sizeof(std::uint64_t));
+    const std::uint64_t threads = std::uint64_t{w.config().blocks} * w.config().threads;
+    const buffer puts(memory_.on(), threads * sizeof(std::uint64_t));
     client.puts = puts.as<std::uint64_t>();
     memory_.on()->fill_zero(stream_.handle(), puts.as<void>(), puts.size());
     memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());
     warm_up();
-    m.seconds = timed([&] {
-      launch_async(stream_, memory_, w, client);
-      stream_.synchronize();
-    });
-    m.stats = w.collect(stream_, memory_);
+    measurement m = measured_launch(stream_, memory_, w, client);
     check(m, puts);
     return m;
   }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gputm/gputm.hpp"
-#include "measurement.hpp"
+#include "measured_launch.hpp"
 #include "random.hpp"
 
 namespace gputm::workloads {
@@ -255,15 +255,7 @@ class producer_consumer {
     memory_.on()->fill_zero(stream_.handle(), seen_.as<void>(), seen_.size());
     memory_.on()->fill_zero(stream_.handle(), tally_.as<void>(), tally_.size());
     auto w = workspace_for(client);
-    measurement m;
-    m.blocks = w.config().blocks;
-    m.threads = w.config().threads;
-    m.clusters = w.shape().cluster > 1;
-    m.seconds = timed([&] {
-      launch_async(stream_, memory_, w, client);
-      stream_.synchronize();
-    });
-    m.stats = w.collect(stream_, memory_);
+    measurement m = measured_launch(stream_, memory_, w, client);
     check(m);
     return m;
   }

@@ -78,6 +78,10 @@ GPUTM_INLINE bool served([[maybe_unused]] const client_parameters<A, Policy>& p)
 }
 
 enum class finish : std::uint8_t { again, committed, cancelled, retry, stopped };
+/// What a kernel's transact() says of a transaction that has come to an end.
+GPUTM_INLINE constexpr outcome outcome_of(finish f) {
+  return f == finish::committed ? outcome::commit : f == finish::cancelled ? outcome::cancel : outcome::conflict;
+}
 
 template <class A, unsigned K, class Policy>
 class client {

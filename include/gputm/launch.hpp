@@ -63,7 +63,7 @@ class context {
       f = client_.transact(number, result, body, inputs...);
     } while (f == finish::retry && client_.wait_for_others(number, waits, watching));
     client_.end_vigil(watching);
-    return f == finish::committed ? outcome::commit : f == finish::cancelled ? outcome::cancel : outcome::conflict;
+    return outcome_of(f);
   }
   /// Runs `count` transactions of one body, the k-th on next(k). Faster than `count` calls of transact():
   /// a lane that got through goes on to its next one while other lanes of its warp try again. Returns how
@@ -117,7 +117,7 @@ class context {
       open = f == finish::retry && client_.wait_for_others(number, waits, watching);
     } while (simt::any(lanes, open));
     client_.end_vigil(watching);
-    return f == finish::committed ? outcome::commit : f == finish::cancelled ? outcome::cancel : outcome::conflict;
+    return outcome_of(f);
   }
   template <class Next, class Body>
   GPUTM_INLINE std::uint64_t transact_each_together(simt::mask_t lanes, std::uint64_t count, Next next,

@@ -54,6 +54,22 @@ class write_buffer {
   GPUTM_INLINE void replace(std::uint32_t i, const T& value) const {
     log_.set_value(i, value);
   }
+  /// What has been written to the element; false if nothing has.
+  template <class T>
+  GPUTM_INLINE bool read(std::uint64_t key, T& out) const {
+    const std::uint32_t own = find(key);
+    if (own == none) return false;
+    out = log_.template value<T>(own);
+    return true;
+  }
+  /// Writes an element that has been written before; false if it has not.
+  template <class T>
+  GPUTM_INLINE bool rewrite(std::uint64_t key, const T& value) const {
+    const std::uint32_t own = find(key);
+    if (own == none) return false;
+    replace(own, value);
+    return true;
+  }
   /// The caller has asked full() first.
   template <class T>
   GPUTM_INLINE void add(std::uint64_t key, const T& value) {

@@ -20,8 +20,8 @@ class deferred_access : public row_access<Kind> {
   using base::early, base::has_changed, base::has_strayed, base::is_crowded, base::too_many_reads,
       base::too_many_writes;
   using base::full, base::has, base::room_for_reads, base::trouble_;
-  using base::guest_, base::overlaps_, base::peeks_, base::position_, base::ranges_, base::reads_, base::repair_,
-      base::tag_, base::view_, base::writes_;
+  using base::overlaps_, base::peeks_, base::position_, base::ranges_, base::reads_, base::repair_, base::tag_,
+      base::view_, base::writes_;
   static constexpr bool eager = repair || (!calm && Options::eager_check);
   static constexpr bool tells = repair && !dense;  // the value of an only write; others would have no register
   static constexpr std::uint64_t no_key = parts::loop_log::absent;

@@ -23,8 +23,7 @@ class serial_access {
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
-    const std::uint32_t own = writes_.find(parts::element_key(number, index));
-    out = own != writes_.none ? writes_.log().template value<T>(own) : parts::read_element<T>(r, index);
+    if (!writes_.read(parts::element_key(number, index), out)) out = parts::read_element<T>(r, index);
     return true;
   }
   static constexpr unsigned loads_at_once = 8;
@@ -38,11 +37,7 @@ class serial_access {
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t own = writes_.find(key);
-    if (own != writes_.none) {
-      writes_.replace(own, value);
-      return true;
-    }
+    if (writes_.rewrite(key, value)) return true;
     if (writes_.full()) {
       overflow_ = parts::overflow_kind::writes;
       return false;

@@ -20,13 +20,12 @@ class row_access : public access_state<Kind> {
   using base::early, base::full, base::room_for_reads, base::too_many_reads, base::trouble_, base::view_, base::writes_;
   using base::overlaps_, base::peeks_, base::position_, base::ranges_, base::reads_, base::repair_, base::tag_;
 
-  const bool guest_;  // here to load for others alone: another lane runs this position
-
   GPUTM_INLINE row_access(const parts::window_view& view, const parts::element_ranges& ranges,
                           parts::writer_marker& marker, std::uint32_t position, const parts::loop_window& w, bool guest)
       : base(view, ranges, marker, position, w), guest_(guest) {}
 
  private:
+  const bool guest_;                  // here to load for others alone: another lane runs this position
   joint_turn* joint_ = nullptr;       // of a pass with rows that all warps load together: what this run is for; or of
                                       // a repair whose lanes go together: what it can use of them
   begun_reduction* begun_ = nullptr;  // of a repair whose lanes go together: what came too early goes on from there

@@ -28,11 +28,7 @@ class scout_access : public tentative_access {
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t own = writes_.find(key);
-    if (own != writes_.none) {
-      out = writes_.log().template value<T>(own);
-      return true;
-    }
+    if (writes_.read(key, out)) return true;
     out = parts::read_element<T>(r, index);
     if (reads_ != writes_.log().read_capacity()) writes_.log().set_read(reads_++, key, parts::loop_log::none);
     return true;
@@ -40,11 +36,7 @@ class scout_access : public tentative_access {
   template <class T>
   GPUTM_INLINE bool store(const region&, std::uint32_t number, std::uint32_t index, const T& value) {
     const std::uint64_t key = parts::element_key(number, index);
-    const std::uint32_t own = writes_.find(key);
-    if (own != writes_.none) {
-      writes_.replace(own, value);
-      return true;
-    }
+    if (writes_.rewrite(key, value)) return true;
     const bool is_next = index - last_ + 1 <= 2;
     if (!is_next) ++jumps_;
     last_ = index;
