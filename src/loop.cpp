@@ -120,30 +120,36 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64
       std::clamp<std::uint64_t>(std::bit_ceil(wanted), 64, host ? most_slots_on_host : most_slots));
 }
 
-/// A loop of several windows has memory of its own for what a pass in place saves, from byte `at` on, unless that is
-/// more than logs may have.
-void plan_saved(loop_sizes& s, const loop_config& c, std::uint64_t at) {
-  s.saved_at = s.saved_values_at = s.in_place_bytes = at;
+/// A loop of several windows has memory of its own for what a pass in place saves, unless that is more than logs may
+/// have. So many words; 0: none.
+std::uint64_t words_saved(const loop_sizes& s, const loop_config& c) {
   const std::uint64_t n = s.limits.iterations;
   const std::uint64_t words = parts::saved_space::words(n, c.capacity.writes, s.logs.value_words);
-  const std::uint64_t bytes = words * sizeof(std::uint64_t);
-  if (n <= s.logs.window || bytes > c.log_bytes || words > parts::saved_space::most_words) return;
-  s.saved_positions = static_cast<std::uint32_t>(n);
-  s.saved_values_at += n * sizeof(std::uint64_t);
-  s.in_place_bytes += bytes;
+  const bool may = words <= parts::saved_space::most_words && words * sizeof(std::uint64_t) <= c.log_bytes;
+  return n > s.logs.window && may ? words : 0;
+}
+/// It lies from byte `at` on.
+void plan_saved(loop_sizes& s, std::uint64_t words, std::uint64_t at) {
+  s.saved_at = s.saved_values_at = s.in_place_bytes = at;
+  if (words == 0) return;
+  s.saved_positions = static_cast<std::uint32_t>(s.limits.iterations);
+  s.saved_values_at += s.limits.iterations * sizeof(std::uint64_t);
+  s.in_place_bytes += words * sizeof(std::uint64_t);
 }
 /// What passes in place need besides logs, which have been planned, and marks; elements have marks of their own.
 void plan_in_place(loop_sizes& s, const loop_config& c, bool host) {
-  constexpr std::uint64_t some = 64, of_8 = 3;  // more strays than that had better be deferred as all others
+  // more strays than that had better be deferred as all others; a loop of several windows has memory for fewer
+  constexpr std::uint64_t some = 64, of_8 = 3;
   constexpr std::uint64_t sector = parts::stray_space::sector;
-  const std::uint64_t entries = s.logs.window / 8 * of_8 + some;
+  const std::uint64_t saved = words_saved(s, c);
+  const std::uint64_t entries = std::max(of_8 * s.logs.window, saved != 0 ? s.limits.iterations : 0) / 8 + some;
   s.strays.entries = static_cast<std::uint32_t>(entries);
   s.strays.value_words = s.logs.value_words;
   s.strays_at = ceiling(sizeof(parts::in_place_past), sector) * sector;
   s.roles_at = s.strays_at + entries * parts::stray_space::entry_words(s.strays.value_words) * sizeof(std::uint64_t);
   const std::uint64_t elements = s.table.first[max_regions];
   const std::uint64_t end = s.roles_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
-  plan_saved(s, c, ceiling(end, sector) * sector);
+  plan_saved(s, saved, ceiling(end, sector) * sector);
   s.scout_from = scout_from(c);
   // Where iterations access rows, a warp has so many lines at hand, and those of all warps must fit into the cache of a
   // multiprocessor. Of longer rows each thread has as many lines at a time as of rows that are one line. Numbers of an

@@ -30,7 +30,8 @@ struct loop_config {
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   bool in_place = true;                ///< gpu_tls runs loops in place whose iterations store to elements of their own,
                                        ///< as those before in their workspace, or as a scout has found out. One of
-                                       ///< several windows takes as much memory again as `log_bytes`, at most
+                                       ///< several windows takes as much memory again as `log_bytes`, at most, and
+                                       ///< some bytes for each iteration
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   bool peek = true;                    ///< reads of gpu_tls, if they are few, may look whether earlier loops have

@@ -172,6 +172,8 @@ TEST_F(scouts, loops_of_several_windows_have_them) {
   expect_in_place(body());
   rows_and_strays b = body();
   b.away = -8;
+  expect_in_place(b);
+  b.away = 8;
   expect_not_in_place(b);
 }
 TEST_F(scouts, logs_may_have_no_room_for_them) {

@@ -67,7 +67,10 @@ struct element_ranges {
     return ranges & ~of_arrays_with(all & ~ranges);
   }
 
-  GPUTM_INLINE std::uint32_t of_array(std::uint32_t r) const { return (1u << first[r + 1]) - (1u << first[r]); }
+  GPUTM_INLINE std::uint32_t of_array(std::uint32_t r) const {
+    constexpr std::uint32_t both = 3;
+    return first[max_regions] == 0 ? both : (1u << first[r + 1]) - (1u << first[r]);
+  }
 };
 
 }  // namespace gputm::parts

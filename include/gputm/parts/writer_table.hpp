@@ -248,8 +248,10 @@ class writer_table : tagged_table<writer_entry> {
 
   // Marks of a pass in place (in_place_pass.hpp), where elements have their own: of the highest position that has read
   // an element, in place of its first writer's, and of its last writer. Nobody waits for answers; the next kernel
-  // reads.
+  // reads. Such a pass may have more positions than a window: they go on in the next tags.
 
+  /// So many tags behind that of a pass of so many positions, one at least, are its own, too.
+  static GPUTM_INLINE constexpr std::uint32_t more_tags(std::uint32_t n) { return (n - 1) >> position_bits; }
   GPUTM_INLINE void mark_read(std::uint64_t key, std::uint32_t p) const {
     simt::atomic(*own_first(key)).fetch_max(word_of_last(p), order::relaxed);
   }
@@ -299,9 +301,9 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p) const {
     return tag_ << position_bits | (positions - 1 - p);
   }
-  /// `again`: where last writers are counted anew.
+  /// `again`: where last writers are counted anew. A sum, not bits: see more_tags().
   GPUTM_INLINE std::uint32_t word_of_last(std::uint32_t p, bool again = false) const {
-    return (tag_ + again) << position_bits | p;
+    return ((tag_ + again) << position_bits) + p;
   }
   GPUTM_INLINE std::uint32_t* first_marks() const { return static_cast<std::uint32_t*>(space_->base); }
   GPUTM_INLINE std::uint32_t* own_first(std::uint64_t key) const { return first_marks() + own_mark(key); }

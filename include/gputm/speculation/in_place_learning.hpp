@@ -42,11 +42,9 @@ class in_place_learning {
   }
 
   /// Whether a loop like one of which so many stores go to its iterations' own elements, and so many elsewhere, may run
-  /// in place. `may_stray`: positions of all its iterations fit into marks.
-  static GPUTM_INLINE bool suits(const loop_environment& env, std::uint64_t owned, std::uint64_t astray,
-                                 bool may_stray) {
-    const bool few = may_stray ? 8 * astray <= owned && 2 * astray <= env.in_place.strays.entries : astray == 0;
-    return owned != 0 && few;
+  /// in place.
+  static GPUTM_INLINE bool suits(const loop_environment& env, std::uint64_t owned, std::uint64_t astray) {
+    return owned != 0 && 8 * astray <= owned && 2 * astray <= env.in_place.strays.entries;
   }
   /// The rows that loops have from now on, and their strays.
   static GPUTM_INLINE void note_rows(parts::in_place_past& past, const parts::owned_rows& rows, std::uint32_t owned,
@@ -175,12 +173,12 @@ class in_place_learning {
   static GPUTM_INLINE bool may_be_listed(const loop_environment& env, std::uint32_t size) {
     constexpr std::uint32_t most = parts::owned_list::most;
     const std::uint32_t stores = simt::plain_load(env.in_place.past->sampled);
-    return size == env.limits.iterations && suits(env, most, stores < most ? 0 : stores - most, true);
+    return size == env.limits.iterations && suits(env, most, stores < most ? 0 : stores - most);
   }
   static GPUTM_INLINE void decide_about_lists(const loop_environment& env) {
     parts::in_place_past& past = *env.in_place.past;
     const std::uint64_t owned = simt::plain_load(past.owned), astray = simt::plain_load(past.to_nobodys);
-    if (!suits(env, owned, astray, true)) return env.in_place.tell_host();
+    if (!suits(env, owned, astray)) return env.in_place.tell_host();
     put(past.owners, past.lists);
     put(past.ready, static_cast<std::uint32_t>(env.limits.iterations));
     put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
@@ -190,9 +188,11 @@ class in_place_learning {
   /// `size`: iterations of the last window.
   static GPUTM_INLINE void decide(const loop_environment& env, std::uint32_t size) {
     parts::in_place_past& past = *env.in_place.past;
-    const std::uint64_t owned = simt::plain_load(past.owned);
-    const std::uint64_t astray = std::uint64_t{simt::plain_load(past.to_others)} + simt::plain_load(past.to_nobodys);
-    const bool ready = suits(env, owned, astray, env.limits.iterations == size);
+    const std::uint64_t each = (env.limits.iterations - 1) / size + 1;  // iterations that one of them stands for
+    const std::uint64_t to_others = simt::plain_load(past.to_others), to_nobodys = simt::plain_load(past.to_nobodys);
+    const std::uint64_t owned = each * simt::plain_load(past.owned), astray = each * (to_others + to_nobodys);
+    // of other windows' strays to what nobody owns it is not known where they have gone
+    const bool ready = (each == 1 || to_nobodys == 0) && suits(env, owned, astray);
     put(past.attempts, simt::plain_load(past.attempts) + 1);
     put(past.ready, ready ? static_cast<std::uint32_t>(env.limits.iterations) : 0);
     put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));

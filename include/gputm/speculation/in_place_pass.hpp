@@ -19,14 +19,13 @@
 // stray goes there. Marks tell of the highest position only, which is enough: if any position above a stray has read
 // its element, that one has; and of several strays the highest one prevails.
 //
-// A loop of several windows may not stray: positions in marks and strays are those of one window.
-//
 // Nothing of that depends on what loops before have told: all threads go by the same rows or lists, ranges and
 // expectations, so wrong ones cost time only. But no element may be on two lists, nor on one and not known to be.
 #pragma once
 
 #include "gputm/parts/grid_barrier.hpp"
 #include "gputm/speculation/in_place_access.hpp"
+#include "gputm/speculation/in_place_tags.hpp"
 
 namespace gputm::speculation {
 
@@ -53,7 +52,7 @@ class in_place_pass {
     const std::uint32_t last = simt::plain_load(past.tag), calm = simt::plain_load(past.calm);
     const std::uint32_t ready = simt::plain_load(env.in_place.past->ready);
     const bool may = env.limits.iterations <= ready && is_known<Kind>(env) && calm != 0;
-    return may && last + 3 <= env.limits.tags ? last + 2 : 0;
+    return may ? in_place_tags::next(env, last) : 0;
   }
 
  public:
@@ -259,7 +258,7 @@ class in_place_pass {
     if (ready != 0 && simt::plain_load(past.owners) != past.lists) return;
     std::uint32_t attempts = simt::plain_load(past.attempts);
     const bool good = simt::plain_load(last.listed) != 0 && simt::plain_load(last.calm) != 0;
-    const bool ended = simt::plain_load(last.tag) + 3 > env.limits.tags && env.limits.tags >= enough_tags;
+    const bool ended = in_place_tags::next(env, simt::plain_load(last.tag)) == 0 && env.limits.tags >= enough_tags;
     if (ready != 0 && env.limits.iterations <= ready && good && ended) put(past.attempts, --attempts);
     put(past.ready, 0);
     // else it may well tell the same again at its end, and loops are enqueued meanwhile
@@ -269,14 +268,14 @@ class in_place_pass {
     parts::in_place_past& past = *env.in_place.past;
     put(past.ready, 0);
     if (env.in_place.unproven) put(env.table.past->calm, 0);
-    put(env.table.past->tag, tag);
+    put(env.table.past->tag, in_place_tags::last_of(env, tag));
     env.in_place.tell_host();
     count(env.state->counters.rounds, 1);
     count(env.state->counters.executed, env.limits.iterations);
   }
   static GPUTM_INLINE void note(const loop_environment& env, std::uint32_t tag) {
     const std::uint64_t n = env.limits.iterations;
-    put(env.table.past->tag, tag);
+    put(env.table.past->tag, in_place_tags::last_of(env, tag));
     if (env.in_place.unproven) env.in_place.tell_host();
     const parts::in_place_words& now = env.state->in_place;
     if (is_finding_where(simt::plain_load(now.mode), simt::plain_load(now.marked))) {

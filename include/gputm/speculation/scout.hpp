@@ -9,6 +9,7 @@
 
 #include "gputm/parts/write_buffer.hpp"
 #include "gputm/speculation/in_place_learning.hpp"
+#include "gputm/speculation/in_place_tags.hpp"
 #include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {
@@ -224,7 +225,7 @@ class scout {
                           simt::plain_load(words.to_nobodys), simt::plain_load(words.arrays),
                           simt::plain_load(words.unfit)};
     const std::uint32_t offset = simt::plain_load(env.table.past->offset);
-    const bool has_tag = simt::plain_load(env.table.past->tag) + 3 <= env.limits.tags;
+    const bool has_tag = in_place_tags::next(env, simt::plain_load(env.table.past->tag)) != 0;
     const std::uint32_t n = iterations(env), samples = simt::grid_threads();
     const std::uint32_t each = (n - 1) / samples + 1;  // iterations that it stands for
     const auto of_all = [each](std::uint32_t x) {
@@ -235,9 +236,7 @@ class scout {
     const std::uint32_t to_nobodys = of_all(all.to_nobodys);
     const std::uint64_t astray = std::uint64_t{to_others} + to_nobodys;
     simt::atomic(env.state->counters.executed).fetch_add(samples, order::relaxed);  // read after the launch
-    const bool may_stray = n <= env.logs.window;
-    if (!has_tag || highest != lowest || all.unfit != 0 || !in_place_learning::suits(env, owned, astray, may_stray))
-      return;
+    if (!has_tag || highest != lowest || all.unfit != 0 || !in_place_learning::suits(env, owned, astray)) return;
     const parts::owned_rows rows = parts::owned_rows::of(highest);
     in_place_learning::note_rows(past, rows, owned, to_others, to_nobodys);
     const parts::read_rows known = parts::read_rows::of(reads, read_arrays);
