@@ -163,10 +163,10 @@ void placed_loops_equal_the_sequential_loops(const venue& v, layout where) {
     n = 1 + n / (v.exploring() ? 2 : 12);
     row = parts::owned_rows::most + 1 + d.below(v.exploring() ? 40 : 220);
   }
-  // these may not stray, if they are to be in place
+  // if these are to be in place, they may not stray to what nobody owns
   const bool several_windows = v.exploring() ? v.round % 7 == 6 : v.seed % 2 == 0;
   const bool both = d.below(3) == 0 && !wide;  // those have one array
-  placed_loop loops(d, n, row, both, !several_windows);
+  placed_loop loops(d, n, row, both, !several_windows || d.below(2) == 0);
   dice places(v.seed * 982451653 + v.round);
   if (where == layout::anywhere) loops.shuffle(places);
   stream s{v.on};
