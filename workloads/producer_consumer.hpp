@@ -214,7 +214,7 @@ class producer_consumer {
       return make_launch_workspace(stream_, memory_, o_.launch, client);
     } catch (const grid_not_resident& e) {  // the grid follows from these
       throw grid_not_resident(std::to_string(o_.producers) + " producers and " + std::to_string(o_.consumers) +
-                              " consumers, a thread each: " + e.what());
+                              " consumers, each of which needs a thread: " + e.what());
     }
   }
   static producer_consumer_options checked(producer_consumer_options o, const device& d) {

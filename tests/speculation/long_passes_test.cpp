@@ -1,14 +1,13 @@
 // Passes in place of more iterations than marks of one tag have positions for.
 #include <gtest/gtest.h>
 
-#include "speculation/fixture.hpp"
+#include "speculation/suite.hpp"
 
-namespace gputm {
-namespace {
+namespace gputm::conformance {
 
 constexpr std::uint32_t positions = parts::writer_table::positions, n = 2 * positions + 50'000;
 
-TEST(marks_of_passes, go_on_in_the_next_tags) {
+TEST(marks_of_passes, take_tags_for_their_positions) {
   EXPECT_EQ(parts::writer_table::more_tags(1), 0u);
   EXPECT_EQ(parts::writer_table::more_tags(positions), 0u);
   EXPECT_EQ(parts::writer_table::more_tags(positions + 1), 1u);
@@ -53,21 +52,23 @@ struct adds_and_strays {
 };
 
 /// The last stray to an element prevails, whatever tag its mark has; and marks of the pass before do not count.
-TEST(marks_of_passes, tell_positions_beyond_those_of_a_tag) {
-  device on = host_device();
-  stream s{on};
-  memory<speculation::gpu_tls> tm{on};
-  adds_and_strays body{tm.allocate<std::uint32_t>(n), 0};
+template <class E>
+void marks_go_on_in_the_next_tags(const venue& v) {
+  stream s{v.on};
+  memory<E> tm{v.on};
+  adds_and_strays body{tm.template allocate<std::uint32_t>(n), 0};
   std::vector<std::uint32_t> expected(n);
-  const loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 2, .threads = 32};
-  auto w = make_loop_workspace<adds_and_strays>(s, tm, n, c);
+  auto w = make_loop_workspace<adds_and_strays>(s, tm, n, {.capacity = {.reads = 2, .writes = 2}});
   for (; body.turn < 2; ++body.turn) {
     speculate_async(s, tm, w, n, body);
-    EXPECT_EQ(w.collect(s, tm).in_place, n) << body.turn;
+    require_equal(w.collect(s, tm).in_place, n, "iterations in place");
     body.run(expected);
-    EXPECT_EQ(tm.read(s, body.a), expected);
+    require(tm.read(s, body.a) == expected, "an array differs from the sequential loop's");
   }
 }
+TEST(marks_of_passes, tell_positions_beyond_those_of_a_tag) {
+  EXPECT_NO_THROW(marks_go_on_in_the_next_tags<speculation::gpu_tls>({host_device(), mode::fast, 1, 0}));
+}
+GPUTM_LOOP_ON_GPU(gpu_tls, marks_go_on_in_the_next_tags)
 
-}  // namespace
-}  // namespace gputm
+}  // namespace gputm::conformance
