@@ -75,7 +75,7 @@ struct loop_config {
 /// Counters of one loop.
 struct loop_statistics {
   std::uint64_t iterations = 0;  ///< that took effect
-  std::uint64_t rounds = 0;      ///< windows, those that committed nothing included
+  std::uint64_t rounds = 0;      ///< windows and passes in place, those that committed nothing included
   std::uint64_t checked = 0;     ///< windows that were checked: reads were near to stores, or something went wrong
   std::uint64_t executed = 0;   ///< runs of the body, those of a scout included, and of a look for busy iterations; but
                                 ///< no runs only to load for another thread, nor those that end where an iteration asks

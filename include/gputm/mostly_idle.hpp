@@ -15,7 +15,8 @@ namespace gputm {
 /// one: windows, logs and checks are of these, side by side. Until its first access an iteration goes by what the body
 /// has with it, raw pointers to what no iteration changes, say. If most iterations do access something, or if to find
 /// out takes as long as all else, only time is lost. It takes 4.3 bytes of device memory for an iteration, and no such
-/// loop is run in place. Shorter loops, those for which there is no such memory, and other engines run it as any body.
+/// loop is run in place. Shorter loops and other engines run it as any body; so do those for which there is no such
+/// memory, but not in place.
 template <class Body>
 struct mostly_idle {
   Body body;

@@ -227,7 +227,8 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
 /// effects but its stores. What it does wrong (an index out of range, more writes than config.capacity, more operations
 /// than config.longest_iteration, the outcome retry) is an error only where the sequential loop would do the same. Then
 /// the iterations below have taken effect and those from it on have not (but for `doall`), and this throws
-/// index_out_of_range, capacity_exceeded or no_progress, which name the iteration.
+/// index_out_of_range, capacity_exceeded, no_progress or, for an array of another memory, invalid_argument, which name
+/// the iteration.
 /// Throws invalid_argument for n < 0, n > 2^31 - 1, or sizes that cannot be; and what launching can throw.
 template <LoopEngine E, class Body>
 loop_statistics speculate(const stream& s, memory<E>& tm, std::int64_t n, const Body& body,
