@@ -32,6 +32,9 @@ std::uint64_t marked_by_iteration(const loop_config& c, const loop_traits& trait
   return std::max<std::uint64_t>(1, std::uint64_t{c.capacity.writes} + (traits.writers ? 0 : c.capacity.reads));
 }
 
+/// An eighth of a GPU's memory, or `usual`, if that is more: what a loop may have of it without being asked.
+std::uint64_t share_of_memory(const backend& on, std::uint64_t usual) { return std::max(usual, on.memory_bytes() / 8); }
+
 /// Whether every element has marks of its own.
 bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_core& m, parts::table_space& table) {
   if (!traits.table || c.table_slots != 0) return false;
@@ -41,7 +44,8 @@ bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_co
     if (r < m.region_count()) elements += m.regions().regions[r].length;
   }
   table.first[max_regions] = elements;
-  return elements <= c.marks_bytes / (marks_of_element(traits) + head_of_element(traits));
+  const std::uint64_t share = c.marks_bytes ? *c.marks_bytes : share_of_memory(*m.on(), usual_marks_bytes);
+  return elements <= share / (marks_of_element(traits) + head_of_element(traits));
 }
 
 /// Ranges of 2^shift elements, and room for offsets up to `most`. False if not all of them have a bit in a word, or an
@@ -78,8 +82,7 @@ parts::element_ranges plan_ranges(const memory_core& m, bool may_move) {
 std::uint64_t share_of_logs(const loop_config& c, const parts::loop_log_space& logs, const backend& on,
                             std::uint32_t grid_threads) {
   if (c.log_bytes != 0) return c.log_bytes;
-  constexpr std::uint64_t of_memory = 8;
-  return std::max(usual_log_bytes, std::min(logs.position_bytes() * grid_threads, on.memory_bytes() / of_memory));
+  return std::max(usual_log_bytes, std::min(logs.position_bytes() * grid_threads, share_of_memory(on, 0)));
 }
 
 /// A window such that its logs fit, and on a GPU the larger the better: its phases end at barriers. The windows
@@ -120,12 +123,13 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64
       std::clamp<std::uint64_t>(std::bit_ceil(wanted), 64, host ? most_slots_on_host : most_slots));
 }
 
-/// A loop of several windows has memory of its own for what a pass in place saves, unless that is more than logs may
+/// A loop of several windows has memory of its own for what a pass in place saves, unless that is more than it may
 /// have. So many words; 0: none.
-std::uint64_t words_saved(const loop_sizes& s, const loop_config& c) {
+std::uint64_t words_saved(const loop_sizes& s, const loop_config& c, const backend& on) {
   const std::uint64_t n = s.limits.iterations;
   const std::uint64_t words = parts::saved_space::words(n, c.capacity.writes, s.logs.value_words);
-  const bool may = words <= parts::saved_space::most_words && words * sizeof(std::uint64_t) <= c.log_bytes;
+  const std::uint64_t share = c.log_bytes != 0 ? c.log_bytes : share_of_memory(on, usual_log_bytes);
+  const bool may = words <= parts::saved_space::most_words && words * sizeof(std::uint64_t) <= share;
   return n > s.logs.window && may ? words : 0;
 }
 /// It lies from byte `at` on.
@@ -137,11 +141,11 @@ void plan_saved(loop_sizes& s, std::uint64_t words, std::uint64_t at) {
   s.in_place_bytes += words * sizeof(std::uint64_t);
 }
 /// What passes in place need besides logs, which have been planned, and marks; elements have marks of their own.
-void plan_in_place(loop_sizes& s, const loop_config& c, bool host) {
+void plan_in_place(loop_sizes& s, const loop_config& c, const device& on) {
   // more strays than that had better be deferred as all others; a loop of several windows has memory for fewer
   constexpr std::uint64_t some = 64, of_8 = 3;
   constexpr std::uint64_t sector = parts::stray_space::sector;
-  const std::uint64_t saved = words_saved(s, c);
+  const std::uint64_t saved = words_saved(s, c, *on);
   const std::uint64_t entries = std::max(of_8 * s.logs.window, saved != 0 ? s.limits.iterations : 0) / 8 + some;
   s.strays.entries = static_cast<std::uint32_t>(entries);
   s.strays.value_words = s.logs.value_words;
@@ -156,6 +160,7 @@ void plan_in_place(loop_sizes& s, const loop_config& c, bool host) {
   // H100: 12 reads and writes take 0.09 ms with 768 threads, 0.16 with 1,152; 16 take 0.13 with 512, 0.39 with 1,152;
   // 64 take 0.56 with 384 or 448, 0.59 with 320 or 512, 0.75 with 192, 1.9 with 768; 5 do not care.
   // On the host device that is for tests, of which some are to have few threads and some are not.
+  const bool host = on.is_host();
   const std::uint32_t many_accesses = host ? 32 : 16, accesses_at_once = 1u << (host ? 8 : 14);
   const std::uint64_t fewest = host ? 1 : 384, accesses = accesses_of_iteration(c);
   if (accesses >= many_accesses)
@@ -224,7 +229,7 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.memory = m.regions().memory;
   s.arrays = m.region_count();
   s.limits.iterations = n;
-  if (traits.in_place && c.in_place && !hashed) plan_in_place(s, c, host);
+  if (traits.in_place && c.in_place && !hashed) plan_in_place(s, asked, m.on());
   constexpr std::uint32_t countable = std::numeric_limits<std::uint32_t>::max() - 1;
   s.limits.operations = static_cast<std::uint32_t>(std::min<std::uint64_t>(c.longest_iteration, countable));
   s.limits.window = s.logs.window;

@@ -30,8 +30,9 @@ struct loop_config {
   bool adapt = true;                   ///< windows follow the violations; else all have `window`
   bool in_place = true;                ///< gpu_tls runs loops in place whose iterations store to elements of their own,
                                        ///< as those before in their workspace, or as a scout has found out. One of
-                                       ///< several windows takes as much memory again as `log_bytes`, at most, and
-                                       ///< some bytes for each iteration
+                                       ///< several windows takes memory of its own for what it saves: `log_bytes` at
+                                       ///< most, or, if that is 0, a GiB or an eighth of a GPU's memory, and some bytes
+                                       ///< for each iteration
   bool overlap = true;                 ///< a window of gpu_tls may begin before the commits of the one before are done,
                                        ///< and begins anew if one of its iterations reads near to what the loop stores
   bool peek = true;                    ///< reads of gpu_tls, if they are few, may look whether earlier loops have
@@ -57,9 +58,10 @@ struct loop_config {
   std::optional<bool> timed = {};  ///< such a stretch also follows a window that was slower than one thread.
                                    ///< Unless set: on GPUs, for gpu_tls and its forms that repair
   std::uint32_t table_slots = 0;   ///< of a hashed table: a power of two. 0: hashed only if memory is short
-  std::uint64_t marks_bytes = std::uint64_t{4} << 30;  ///< and 16 bytes for every element of the memory are no
-                                                       ///< more; direct_update needs 8
-  std::uint32_t tags = parts::writer_table::tags;      ///< windows (times two) between two clearings of the table
+  std::optional<std::uint64_t> marks_bytes = {};   ///< beyond which memory is short: that 16 bytes for every element
+                                                   ///< need, or 8 for direct_update. Unless set: 4 GiB, or an eighth of
+                                                   ///< a GPU's memory, if that is more
+  std::uint32_t tags = parts::writer_table::tags;  ///< windows (times two) between two clearings of the table
   std::uint64_t scout_from = 1u << 19;  ///< iterations; a first loop of fewer has no scout, nor has one whose workspace
                                         ///< has been made for fewer: a kernel before it that runs some of them, to find
                                         ///< out whether all had better run in place. Half as many will do if an

@@ -39,6 +39,7 @@ struct loop_sizes {
   std::uint32_t arrays = 0;                         ///< that it has
 };
 inline constexpr std::uint64_t usual_log_bytes = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t usual_marks_bytes = std::uint64_t{4} << 30;
 void check_iterations(std::int64_t n);
 /// Iterations from which on a first loop has a scout.
 std::uint64_t scout_from(const loop_config&);

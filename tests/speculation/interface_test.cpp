@@ -215,11 +215,12 @@ struct wide {
 TYPED_TEST(loop_interface, no_iteration_runs_again_where_nothing_depends) {
   constexpr int length = 4000;
   auto a = this->tm.allocate(length * 20, 1);
-  for (const std::uint64_t marks : {loop_config{}.marks_bytes, std::uint64_t{0}}) {
+  for (const bool hashed : {false, true}) {
+    const std::optional<std::uint64_t> marks = hashed ? std::optional<std::uint64_t>{0} : std::nullopt;
     const loop_statistics done =
         speculate(this->s, this->tm, length, wide{a}, {.capacity = {.reads = 20, .writes = 1}, .marks_bytes = marks});
-    EXPECT_EQ(done.re_executed(), 0u) << "marks_bytes " << marks;
-    EXPECT_EQ(done[violation::crowded], 0u) << "marks_bytes " << marks;
+    EXPECT_EQ(done.re_executed(), 0u) << "hashed: " << hashed;
+    EXPECT_EQ(done[violation::crowded], 0u) << "hashed: " << hashed;
   }
 }
 

@@ -98,6 +98,38 @@ TEST_F(short_memory, a_gpu_has_logs_for_an_iteration_of_each_thread) {
   config.log_bytes = std::uint64_t{1} << 30;
   EXPECT_EQ(window(std::uint64_t{80} << 30), 63u);
 }
+TEST_F(short_memory, elements_of_a_large_gpu_have_marks_of_their_own) {
+  memory<engine> large{on};
+  std::uint8_t first = 0;
+  large.adopt(&first, std::uint64_t{1} << 29);  // nobody accesses them; 16 bytes for each are 8 GiB
+  config.capacity.reads = 1;
+  const auto hashed = [&](std::uint64_t gib) {
+    with->bytes = gib << 30;
+    return detail::plan_loop(config, engine::loop, large.core(), n, 64).table.slots != 0;
+  };
+  EXPECT_TRUE(hashed(0));
+  EXPECT_TRUE(hashed(63));
+  EXPECT_FALSE(hashed(64));
+  config.marks_bytes = (std::uint64_t{8} << 30) - 1;
+  EXPECT_TRUE(hashed(64));
+  config.marks_bytes = std::uint64_t{8} << 30;
+  EXPECT_FALSE(hashed(0));
+}
+TEST_F(short_memory, long_loops_of_a_large_gpu_run_in_place) {
+  constexpr std::uint32_t long_loop = 1u << 27;  // two words for each iteration are 2 GiB
+  config.capacity.reads = 1;
+  const auto saved = [&](std::uint64_t gib) {
+    with->bytes = gib << 30;
+    return detail::plan_loop(config, engine::loop, tm.core(), long_loop, 64).saved_positions;
+  };
+  EXPECT_EQ(saved(0), 0u);
+  EXPECT_EQ(saved(15), 0u);
+  EXPECT_EQ(saved(16), long_loop);
+  config.log_bytes = (std::uint64_t{2} << 30) - 1;
+  EXPECT_EQ(saved(16), 0u);
+  ++config.log_bytes;
+  EXPECT_EQ(saved(0), long_loop);
+}
 TEST_F(short_memory, what_does_not_fit_becomes_smaller) {
   const auto window = [&](std::size_t largest) {
     with->largest = largest;
