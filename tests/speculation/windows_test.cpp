@@ -205,6 +205,47 @@ TEST(loops, a_first_window_is_all_of_a_loop_if_one_window_can_be) {
   EXPECT_EQ(rounds_of_first_loop<gpu_tls>(n, {.repairs = 0}), 2u);
   EXPECT_EQ(rounds_of_first_loop<speculation::gpu_tls_no_repair>(n, {}), 2u);
 }
+/// Each iteration adds up a row of elements to which no iteration stores.
+struct adds_up_a_row {
+  array<int> a, b;
+  const int* index;
+  std::uint32_t count;
+  struct total {
+    int sum = 0;
+    GPUTM_FN void add(std::uint32_t, int value) { sum += value; }
+    GPUTM_FN void merge(const total& other) { sum += other.sum; }
+  };
+  template <class It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    GPUTM_TRY(const total all, it.reduce_each(count, gather(b, index), total{}));
+    GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], all.sum));
+    return gputm::commit;
+  }
+};
+TEST(loops, where_rows_are_very_long_each_position_of_a_window_has_a_thread) {
+  device on = host_device();
+  stream s{on};
+  memory<speculation::gpu_tls> tm{on};
+  auto a = tm.allocate<int>(n), b = tm.allocate<int>(n, 2);
+  const std::vector<int> index(20, 7);
+  buffer there(on, index.size() * sizeof(int));
+  on->copy_to_device(s.handle(), there.as<void>(), index.data(), there.size());
+  const auto rounds = [&](std::uint32_t count, bool adapt) {
+    const loop_config config{.capacity = {.reads = 20, .writes = 1},
+                             .blocks = 2,
+                             .threads = 8,
+                             .window = 48,
+                             .first_window = 16,
+                             .adapt = adapt,
+                             .in_place = false};
+    return speculate(s, tm, n, adds_up_a_row{a, b, there.as<int>(), count}, config).rounds;
+  };
+  static_assert(n == 100);
+  EXPECT_EQ(rounds(7, true), 3u);   // 16, 48, 36
+  EXPECT_EQ(rounds(20, true), 7u);  // 16 each
+  EXPECT_EQ(tm.read(s, a), std::vector<int>(n, 40));
+  EXPECT_EQ(rounds(20, false), 3u);
+}
 
 }  // namespace
 }  // namespace gputm

@@ -88,8 +88,7 @@ class joint_space {
   std::uint64_t* posted_ = nullptr;
 
   static constexpr std::uint32_t room = 16384;
-  static constexpr std::uint32_t most = GPUTM_ON_DEVICE ? room : 24;   // few, for tests
-  static constexpr std::uint32_t longest = GPUTM_ON_DEVICE ? 512 : 4;  // of most pieces
+  static constexpr std::uint32_t most = GPUTM_ON_DEVICE ? room : 24;  // few, for tests
   static constexpr std::uint32_t most_of_row = 64;
   using order = simt::order;
 
@@ -101,7 +100,8 @@ class joint_space {
 
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
-  static constexpr std::uint32_t least = GPUTM_ON_DEVICE ? 64 : 8;  ///< elements of a row
+  static constexpr std::uint32_t least = GPUTM_ON_DEVICE ? 64 : 8;     ///< elements of a row
+  static constexpr std::uint32_t longest = GPUTM_ON_DEVICE ? 512 : 4;  ///< elements of most pieces
 
   static constexpr std::uint64_t bytes() { return std::uint64_t{room} * (sizeof(row_words) + sizeof(piece_words)); }
   joint_space() = default;

@@ -148,7 +148,8 @@ struct loop_findings {
   static constexpr std::uint32_t peeked = 64;    ///< of a window that peeks: an element of a logged read has a mark, or
                                                  ///< one that was stored to had none
   static constexpr std::uint32_t gathers = 128;  ///< lanes have loaded for each other (shared_loads)
-  static constexpr std::uint32_t long_rows = 256;  ///< of rows so long that all warps might have (joint_space)
+  static constexpr std::uint32_t long_rows = 256;       ///< of rows so long that all warps might have (joint_space)
+  static constexpr std::uint32_t very_long_rows = 512;  ///< of some that several warps share then
   GPUTM_INLINE constexpr bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
   GPUTM_INLINE constexpr void add(const loop_findings& f) {
     stored |= f.stored;

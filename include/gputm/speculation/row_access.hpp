@@ -49,7 +49,7 @@ class row_access : public access_state<Kind> {
     if (is_guest() || first() || found_.stored != 0 || count <= room_for_reads()) return false;
     if (number >= max_regions || (ranges_.of_array(number) & ~logged_) != 0) return false;
     full(too_many_reads);
-    if (calm && count >= parts::joint_space::least) found_.flags |= parts::loop_findings::long_rows;
+    note_row(count);
     return true;
   }
   /// `count` elements of the array of this number are to be loaded for this iteration.
@@ -74,7 +74,7 @@ class row_access : public access_state<Kind> {
     joint_turn& t = *joint_;
     if (t.loads || t.refused || !t.has_collected_all() || t.rows.count == asked_rows::most) return false;
     if (call.count < parts::joint_space::least || call.array >= max_regions || found_.stored != 0) return false;
-    found_.flags |= parts::loop_findings::long_rows;
+    note_row(call.count);
     bool logged = (logged_ & ranges_.of_array(call.array)) != 0;
     if (logged && room_for_reads() < call.count) {
       if (!first()) return false;
@@ -159,7 +159,7 @@ class row_access : public access_state<Kind> {
     found_.read_logged |= got.read_logged & not_first_;
     if (got.logged != 0 && peeks_) found_.flags |= parts::loop_findings::peeked;
     if (calm) found_.flags |= parts::loop_findings::gathers;
-    if (calm && got.count >= parts::joint_space::least) found_.flags |= parts::loop_findings::long_rows;
+    note_row(got.count);
     reads_ += got.logged;
     forwarded_ += got.forwarded;
     if (spread && got.awaited != parts::window_view::memory) {
@@ -173,6 +173,12 @@ class row_access : public access_state<Kind> {
   }
 
  private:
+  /// A first pass tells of how long rows are.
+  GPUTM_INLINE void note_row(std::uint32_t count) {
+    if (!calm || count < parts::joint_space::least) return;
+    found_.flags |= parts::loop_findings::long_rows;
+    if (count > parts::joint_space::longest) found_.flags |= parts::loop_findings::very_long_rows;
+  }
   static GPUTM_INLINE bool is(const parts::joint_row& row, const reduction_call& call, std::uint64_t kind) {
     return row.index == call.index && row.array == call.array && row.count == call.count && row.kind == kind;
   }
