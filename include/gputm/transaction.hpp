@@ -114,8 +114,8 @@ class attempt {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
     const bool ok = parts::load_each<T, parts::loads_at_once<Stm, T>, false, true>(
         count, read_only_, where, use,
-        [this, &where](std::uint32_t k, std::uint32_t, auto& value) { return load_some(where, k, value); },
-        [this](element<T> e) { return load(e); });
+        [this, &where](std::uint32_t k, std::uint32_t, auto& value) { return this->load_some(where, k, value); },
+        [this](element<T> e) { return this->load(e); });
     return loaded_each{ok};
   }
 

@@ -150,9 +150,10 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
     bool current = true;
     GPUTM_UNROLL
     for (unsigned i = 0; i < N; ++i) {  // & and |: no branches between the loads
-      current &= !Layout::is_locked(before[i]) & !Layout::is_locked(after[i]);
+      current &= !Layout::is_locked(before[i]);
+      current &= !Layout::is_locked(after[i]);
       current &= Layout::version(before[i]) == Layout::version(after[i]);
-      current &= !clocked | (Layout::version(before[i]) <= snapshot_);
+      current &= !clocked || Layout::version(before[i]) <= snapshot_;
     }
     if (!current) return fail(abort_reason::read_conflict);
     if constexpr (!clocked) {

@@ -165,8 +165,8 @@ class iteration {
     using T = typename decltype(where(std::uint32_t{}))::value_type;
     return parts::load_each<T, parts::loads_at_once<Access, T>, true, parts::has_full_groups_only<Access>>(
         count, true, where, use,
-        [this, &where](std::uint32_t k, std::uint32_t n, auto& value) { return load_some(where, k, n, value); },
-        [this](element<T> e) { return load(e); }, first);
+        [this, &where](std::uint32_t k, std::uint32_t n, auto& value) { return this->load_some(where, k, n, value); },
+        [this](element<T> e) { return this->load(e); }, first);
   }
   /// `n` elements of one array at once, if there is nothing special about any. The last one fills a group: it takes
   /// less time to load it several times than to go around that.
