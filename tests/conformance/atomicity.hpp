@@ -57,7 +57,7 @@ void outcomes_and_counters_agree(const run_result<Result>& done, std::size_t inp
 template <class A>
 void transfers_conserve_the_total(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t accounts = v.pick(3u, 50u, 1000u);
+  const std::uint32_t accounts = v.pick({3u, 50u, 1000u});
   auto balance = on.tm.template allocate<int>(accounts, 100, "balance");
   const auto orders = some_orders(v, v.amount<A>(5u, 20'000u, 60'000u), accounts);
   const auto done = run(on.s, on.tm, orders, transfer{balance}, {.reads = 2, .writes = 2}, v.shape());
@@ -117,7 +117,7 @@ struct bank {
 template <class A>
 void auditors_see_the_total(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t accounts = v.pick(3u, 24u, 100u);
+  const std::uint32_t accounts = v.pick({3u, 24u, 100u});
   auto balance = on.tm.template allocate<int>(accounts, 100, "balance");
   auto log = on.tm.template allocate<int>(1, static_cast<int>(accounts) * 100, "log");
   scratch seen(on.s, 1);

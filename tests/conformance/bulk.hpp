@@ -22,7 +22,7 @@ void no_inputs_and_one_input(const venue& v) {
 template <class A>
 void a_million_inputs(const venue& v) {
   scene<A> on(v);
-  const std::uint32_t accounts = v.pick(4u, 50'000u, 1'000'000u);
+  const std::uint32_t accounts = v.pick({4u, 50'000u, 1'000'000u});
   auto balance = on.tm.template allocate<int>(accounts, 100);
   // few threads of a GPU would take too long
   const std::uint32_t inputs = v.amount<A>(4u, 1'000'000u, v.round % 3 == 2 ? 1'000'000u : 100'000u);
@@ -53,7 +53,7 @@ struct read_or_increment {
 template <class A>
 void kinds_mix_in_one_run(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t n = v.pick(2u, 30u, 300u);
+  const std::uint32_t n = v.pick({2u, 30u, 300u});
   auto words = on.tm.template allocate<std::uint32_t>(n);
   std::vector<std::uint32_t> inputs(v.amount<A>(5u, 10'000u, 40'000u)), count(n);
   dice d(v.seed);
@@ -77,7 +77,7 @@ template <class A>
 void counting_can_be_left_out(const venue& v) {
   scene<A> on(v);
   auto words = on.tm.template allocate<std::uint32_t>(3);
-  std::vector<std::uint32_t> inputs(v.pick(4u, 1000u, 10'000u));
+  std::vector<std::uint32_t> inputs(v.pick({4u, 1000u, 10'000u}));
   for (std::uint32_t k = 0; k < inputs.size(); ++k) inputs[k] = k % 3;
   const auto done =
       run<without_statistics>(on.s, on.tm, inputs, increment{words}, {.reads = 1, .writes = 1}, v.shape());
@@ -139,7 +139,7 @@ void a_workspace_serves_many_launches(const venue& v) {
 template <class A>
 void workspaces_take_turns(const venue& v) {
   scene<A> on(v);
-  const std::uint32_t n = v.pick(2u, 5u, 50u);
+  const std::uint32_t n = v.pick({2u, 5u, 50u});
   auto words = on.tm.template allocate<std::uint32_t>(n);
   std::vector<std::uint32_t> inputs(v.amount<A>(4u, 2000u, 20'000u)), count(n);
   dice d(v.seed);

@@ -170,7 +170,7 @@ struct easily_upset {
 template <class A>
 void inconsistent_states_upset_nobody(const venue& v) {
   scene<A> on(v);
-  auto words = on.tm.template allocate<std::uint32_t>(v.pick(2u, 8u, 64u));
+  auto words = on.tm.template allocate<std::uint32_t>(v.pick({2u, 8u, 64u}));
   std::vector<std::uint32_t> inputs(v.amount<A>(4u, 3000u, 6000u));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = d.below(8);

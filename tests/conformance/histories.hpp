@@ -65,7 +65,7 @@ inline std::vector<program> some_programs(const venue& v, std::uint32_t count, s
     program& p = all[n];
     p = {};
     p.number = n;
-    p.count = 1 + d.below(v.pick(4u, program::most, program::most));
+    p.count = 1 + d.below(v.pick({4u, program::most, program::most}));
     p.reads_only = d.below(3) == 0;
     p.cancels = may_cancel && d.below(8) == 0;
     for (std::uint32_t k = 0; k < p.count; ++k)
@@ -89,13 +89,13 @@ template <class A>
 void histories_are_explained(const venue& v) {
   scene<A> on(v, locking(v));
   const bool large = v.how == mode::gpu && v.round % 3 == 2;
-  const std::uint32_t elements = v.pick(3u, 12u, large ? 2000u : 60u);
+  const std::uint32_t elements = v.pick({3u, 12u, large ? 2000u : 60u});
   auto narrow = on.tm.template allocate<std::uint64_t>(elements);
   auto wide = on.tm.template allocate<std::uint64_t>(elements);
   const auto programs =
-      some_programs(v, v.pick(5u, 800u, large ? 100'000u : 4000u), elements, !A::traits.in_place_writes);
+      some_programs(v, v.pick({5u, 800u, large ? 100'000u : 4000u}), elements, !A::traits.in_place_writes);
   launch_config shape = v.shape();
-  shape.history_words = v.pick(4096u, 1u << 16, large && A::traits.one_thread ? 1u << 23 : 1u << 16);
+  shape.history_words = v.pick({4096u, 1u << 16, large && A::traits.one_thread ? 1u << 23 : 1u << 16});
   if (v.how == mode::gpu) shape.blocks = large ? 8 : 2;
   history::history h;
   run<with_history>(on.s, on.tm, programs, interpreter{narrow, wide}, {.reads = program::most, .writes = program::most},

@@ -26,7 +26,7 @@ struct clear_one {
 template <class A>
 void no_write_skew(const venue& v) {
   scene<A> on(v);
-  const std::uint32_t pairs = v.pick(1u, 2000u, 20'000u);
+  const std::uint32_t pairs = v.pick({1u, 2000u, 20'000u});
   auto words = on.tm.template allocate<std::uint32_t>(2 * pairs, 1u);
   std::vector<std::uint32_t> inputs(2 * pairs);
   for (std::uint32_t i = 0; i < inputs.size(); ++i) inputs[i] = i;
@@ -130,7 +130,7 @@ void no_lost_update_among(const venue& v, const launch_config& shape, std::uint3
 
 template <class A>
 void no_lost_update(const venue& v) {
-  no_lost_update_among<A>(v, v.shape(), v.pick(2u, 8u, 500u), v.amount<A>(5u, 8000u, 40'000u));
+  no_lost_update_among<A>(v, v.shape(), v.pick({2u, 8u, 500u}), v.amount<A>(5u, 8000u, 40'000u));
 }
 /// Many commits while one transaction sleeps: versions that wrap soon do not survive it.
 template <class A>
@@ -145,7 +145,7 @@ void no_lost_update_of_several_warps(const venue& v) {
     c.blocks = 2;
     c.threads = v.on->warp_width() == 2 ? 8 : 3;
   }
-  no_lost_update_among<A>(v, c, v.pick(6u, 8u, 500u), v.amount<A>(24u, 2000u, 10'000u));
+  no_lost_update_among<A>(v, c, v.pick({6u, 8u, 500u}), v.amount<A>(24u, 2000u, 10'000u));
 }
 
 /// Increments every word of a set: bit i of the input stands for word i.
@@ -184,7 +184,7 @@ void no_lost_update_of(const venue& v, std::uint32_t n, const std::vector<std::u
 }
 template <class A>
 void no_lost_update_of_sets(const venue& v) {
-  const std::uint32_t n = v.pick(3u, 10u, 24u);
+  const std::uint32_t n = v.pick({3u, 10u, 24u});
   std::vector<std::uint32_t> sets(v.amount<A>(6u, 4000u, 10'000u));
   dice d(v.seed);
   for (std::uint32_t& in : sets) in = 1 + d.below((1u << n) - 1);
@@ -286,7 +286,7 @@ struct keep_equal {
 template <class A>
 void reads_are_repeatable_and_consistent(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t n = v.pick(2u, 9u, 9u), passes = v.round / 3 % 3 == 0 ? 2 : 1;
+  const std::uint32_t n = v.pick({2u, 9u, 9u}), passes = v.round / 3 % 3 == 0 ? 2 : 1;
   auto words = on.tm.template allocate<std::uint32_t>(n, 1u);
   scratch seen(on.s, 1);
   std::vector<std::uint32_t> inputs(v.amount<A>(4u, 6000u, 6000u));
@@ -328,7 +328,7 @@ struct write_all_read_ends {
 template <class A>
 void large_commits_are_seen_whole(const venue& v) {
   scene<A> on(v);
-  const std::uint32_t n = v.pick(8u, 60u, 60u);
+  const std::uint32_t n = v.pick({8u, 60u, 60u});
   auto words = on.tm.template allocate<std::uint32_t>(n);
   std::vector<std::uint32_t> inputs(v.amount<A>(6u, 3000u, 6000u));
   dice d(v.seed);
@@ -366,7 +366,7 @@ struct write_or_read_pair {
 template <class A>
 void readers_agree_on_the_order_of_writes(const venue& v) {
   scene<A> on(v);
-  const std::uint32_t pairs = v.pick(1u, 1500u, 10'000u);
+  const std::uint32_t pairs = v.pick({1u, 1500u, 10'000u});
   auto words = on.tm.template allocate<std::uint32_t>(2 * pairs);
   std::vector<std::uint32_t> inputs(4 * pairs);
   for (std::uint32_t i = 0; i < inputs.size(); ++i) inputs[i] = i;

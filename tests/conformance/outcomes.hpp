@@ -32,7 +32,7 @@ struct maybe_cancel {
 template <class A>
 void cancel_leaves_no_trace(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t n = v.pick(3u, 9u, 99u);
+  const std::uint32_t n = v.pick({3u, 9u, 99u});
   auto words = on.tm.template allocate<std::uint32_t>(n);
   std::vector<std::uint32_t> inputs(v.amount<A>(5u, 5000u, 20'000u));
   for (std::uint32_t k = 0; k < inputs.size(); ++k) inputs[k] = k;
@@ -79,7 +79,7 @@ struct mail {
 template <class A>
 void retry_waits_for_later_inputs(const venue& v) {
   scene<A> on(v);
-  const std::uint32_t boxes = v.pick(1u, 40u, 1000u), letters = v.pick(2u, 25u, 25u);
+  const std::uint32_t boxes = v.pick({1u, 40u, 1000u}), letters = v.pick({2u, 25u, 25u});
   auto box = on.tm.template allocate<std::uint32_t>(boxes);
   std::vector<mail::letter> inputs(2 * boxes * letters);
   const std::size_t half = inputs.size() / 2;
@@ -161,7 +161,7 @@ template <class A>
 void hopeless_retry_ends_with_an_error(const venue& v) {
   const std::vector<std::uint32_t> inputs{0, 1, 2, 3, 4};
   constexpr capacity sizes{.reads = 1, .writes = 1};
-  for (std::uint64_t stuck_ns = v.pick(400'000u, 20'000'000u, 20'000'000u);; stuck_ns *= 10) {
+  for (std::uint64_t stuck_ns = v.pick({400'000u, 20'000'000u, 20'000'000u});; stuck_ns *= 10) {
     scene<A> on(v);
     auto words = on.tm.template allocate<std::uint32_t>(1);
     launch_config shape = v.shape();

@@ -84,17 +84,18 @@ void look_at_own_writes(const venue& v, std::uint32_t length, std::uint32_t tran
 /// A few more entries than live in registers; as many; fewer.
 template <class A>
 void own_writes_are_read(const venue& v) {
-  const std::uint32_t length = v.pick<std::uint32_t>(1 + v.round % 4, 5 + v.round % 3 * 9, 5 + v.round % 3 * 9);
+  const std::uint32_t length =
+      static_cast<std::uint32_t>(v.pick({1 + v.round % 4, 5 + v.round % 3 * 9, 5 + v.round % 3 * 9}));
   look_at_own_writes<A, 4>(v, length, v.amount<A>(2u, 400u, 1000u));
 }
 template <class A>
 void own_writes_are_read_with_one_inline_entry(const venue& v) {
-  look_at_own_writes<A, 1>(v, v.pick(2u, 11u, 11u), v.amount<A>(2u, 400u, 1000u));
+  look_at_own_writes<A, 1>(v, v.pick({2u, 11u, 11u}), v.amount<A>(2u, 400u, 1000u));
 }
 /// Write sets that need the hash index, and more than one lap of the priorities.
 template <class A>
 void large_write_sets(const venue& v) {
-  look_at_own_writes<A, 4>(v, v.pick(20u, 700u, 700u), v.amount<A>(2u, 80u, 12u));
+  look_at_own_writes<A, 4>(v, v.pick({20u, 700u, 700u}), v.amount<A>(2u, 80u, 12u));
 }
 
 }  // namespace gputm::conformance

@@ -63,8 +63,9 @@ void opposite_orders_in_a_warp(const venue& v) {
   scene<A> on(v);
   auto words = on.tm.template allocate<std::uint32_t>(2);
   launch_config shape = v.shape();
-  shape.blocks = v.pick<std::uint32_t>(1, 1, 1 + v.round);
-  shape.threads = v.pick<std::uint32_t>(2 + v.round % 3, 32, 32);
+  const auto round = static_cast<std::uint32_t>(v.round);
+  shape.blocks = v.pick({1u, 1u, 1 + round});
+  shape.threads = v.pick({2 + round % 3, 32u, 32u});
   const std::uint32_t times = v.amount<A>(2u, 300u, 100u);
   const statistics done = launch(on.s, on.tm, shape, cross_often{words, times});
   const std::uint32_t threads = A::traits.one_thread ? 1 : shape.blocks * shape.threads;
@@ -146,7 +147,7 @@ struct whale_among_minnows {
 template <class A>
 void a_large_transaction_gets_through(const venue& v, bool updates) {
   scene<A> on(v);
-  const std::uint32_t n = v.pick(5u, 300u, 2000u);
+  const std::uint32_t n = v.pick({5u, 300u, 2000u});
   auto words = on.tm.template allocate<std::uint32_t>(n, 1'000'000u);
   scratch board(on.s, 3);
   launch_config shape = v.shape();

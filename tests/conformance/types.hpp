@@ -85,7 +85,7 @@ void require_counts(const scene<A>& on, const array<T>& a, const std::vector<std
 template <class A, class T1, class T2, class T3, class T4, class T5>
 void types_mix(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t n = v.pick(2u, 70u, 70u);
+  const std::uint32_t n = v.pick({2u, 70u, 70u});
   scratch seen(on.s, 1);
   const count_everywhere<T1, T2, T3, T4, T5> body{on.tm.template allocate<T1>(n),
                                                   on.tm.template allocate<T2>(n),
@@ -144,7 +144,7 @@ struct tear {
 template <class A>
 void large_elements_are_not_torn(const venue& v) {
   scene<A> on(v, locking(v));
-  const std::uint32_t n = v.pick(1u, 3u, 20u);
+  const std::uint32_t n = v.pick({1u, 3u, 20u});
   auto elements = on.tm.template allocate<bytes_40>(n);
   scratch seen(on.s, 1);
   std::vector<std::uint32_t> inputs(v.amount<A>(4u, 8000u, 20'000u));

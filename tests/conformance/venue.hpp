@@ -76,15 +76,16 @@ struct venue {
   std::size_t* shared_bytes = nullptr;  ///< exploring: of a block, at most; for this schedule a property may change it
 
   bool exploring() const { return how == mode::explore || how == mode::weak; }
-  /// A size for this mode.
+  /// A size for this mode: to explore, fast, on a GPU. A list in braces, since arguments that throw dice would do so in
+  /// an order that compilers choose, and a seed has to give all of them the same.
   template <class T>
-  T pick(T explore, T fast, T gpu) const {
-    return exploring() ? explore : how == mode::fast ? fast : gpu;
+  T pick(const T (&size)[3]) const {
+    return size[exploring() ? 0 : how == mode::fast ? 1 : 2];
   }
   /// How much work for algorithm A: on the host device a server costs many times more than what it serves.
   template <class A>
   std::uint32_t amount(std::uint32_t explore, std::uint32_t fast, std::uint32_t gpu) const {
-    return pick(explore, A::traits.needs_server ? (fast + 19) / 20 : fast, gpu);
+    return pick({explore, A::traits.needs_server ? (fast + 19) / 20 : fast, gpu});
   }
   /// A grid of a few threads when exploring, of several warps elsewhere; another one in every round. By turns servers
   /// are a cluster, where they can be.

@@ -47,8 +47,8 @@ void versions_wrap_under_contention(const venue& v) {
   using layout = typename pr_stm_parts<A>::layout;
   scene<A> on(v);
   auto words = on.tm.template allocate<std::uint32_t>(3);
-  preset_versions(on, words, layout::max_version - v.pick(1u, 400u, 400u));
-  std::vector<std::uint32_t> inputs(v.pick(6u, 1000u, 1000u));
+  preset_versions(on, words, layout::max_version - v.pick({1u, 400u, 400u}));
+  std::vector<std::uint32_t> inputs(v.pick({6u, 1000u, 1000u}));
   dice d(v.seed);
   for (std::uint32_t& in : inputs) in = 1 + d.below(7);
   const auto done = run(on.s, on.tm, inputs, increment_set{words}, {.reads = 3, .writes = 3}, v.shape());
@@ -68,10 +68,10 @@ void the_clock_starts_over(const venue& v) {
   using layout = typename pr_stm_parts<A>::layout;
   scene<A> on(v);
   auto words = on.tm.template allocate<std::uint32_t>(3);
-  const std::uint64_t now = layout::max_version - 2 * parts::max_threads - v.pick(2u, 300u, 300u);
+  const std::uint64_t now = layout::max_version - 2 * parts::max_threads - v.pick({2u, 300u, 300u});
   on.s.on()->copy_to_device(on.s.handle(), on.tm.core().globals(), &now, sizeof now);
   preset_versions(on, words, now);
-  const std::vector<std::uint32_t> inputs(v.pick(6u, 3000u, 3000u), 0b111u);
+  const std::vector<std::uint32_t> inputs(v.pick({6u, 3000u, 3000u}), 0b111u);
   const auto go = [&] { run(on.s, on.tm, inputs, increment_set{words}, {.reads = 3, .writes = 3}, v.shape()); };
   const auto increments = [&] {
     const auto after = on.tm.read(on.s, words);

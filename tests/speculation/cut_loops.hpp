@@ -41,7 +41,7 @@ template <class E, unsigned Words>
 void cut_rows_end_with_their_array(const venue& v, dice& d) {
   using value = some_words<Words>;
   const bool wide = d.below(4) != 0;
-  const std::uint32_t n = v.pick(3 + d.below(4), 3 + d.below(60), 3 + d.below(3000));
+  const std::uint32_t n = v.pick({3 + d.below(4), 3 + d.below(60), 3 + d.below(3000)});
   const std::uint32_t width = wide ? parts::owned_rows::most + 1 + d.below(100) : 2 + d.below(20);
   const std::uint32_t before = d.below(width), behind = d.below(width), size = n * width - before - behind;
   const value canary{{42}};

@@ -84,7 +84,7 @@ void run_groups(const venue& v, memory<E>& tm, std::uint32_t groups, const Body&
 template <class E>
 void a_writer_that_joins_another_is_found(const venue& v) {
   memory<E> tm{v.on};
-  const std::uint32_t groups = v.pick(6u, 300u, 20000u);
+  const std::uint32_t groups = v.pick({6u, 300u, 20000u});
   const auto some = [&] { return tm.template allocate<std::uint32_t>(groups); };
   const writer_joins_another body{some(), some(), some(), some()};
   run_groups(v, tm, groups, body, 67867967);
@@ -100,7 +100,7 @@ void a_writer_that_joins_another_is_found(const venue& v) {
 template <class E>
 void a_writer_that_comes_back_is_found(const venue& v) {
   memory<E> tm{v.on};
-  const std::uint32_t groups = v.pick(6u, 300u, 20000u);
+  const std::uint32_t groups = v.pick({6u, 300u, 20000u});
   const auto some = [&](std::uint32_t each = 1) { return tm.template allocate<std::uint32_t>(each * groups); };
   const writer_comes_back body{some(), some(), some(), some(3), some(), some()};
   run_groups(v, tm, groups, body, 86028121);

@@ -214,9 +214,9 @@ void require_sums_of_rows(const venue& v, const random_rows& rows, std::uint32_t
 template <class E, class T, class Index>
 void gathered_rows_equal_the_sequential_loop_of(const venue& v) {
   dice d(v.seed * 49979687 + v.round);
-  const std::uint32_t n = v.pick(3u, 64u, 4096u) + d.below(v.pick(8u, 64u, 4096u));
+  const std::uint32_t n = v.pick({3u, 64u, 4096u}) + d.below(v.pick({8u, 64u, 4096u}));
   const std::uint32_t elements = n + d.below(4) * n;
-  const random_rows rows(d, n, elements, v.pick(75u, 100u, 3000u));
+  const random_rows rows(d, n, elements, v.pick({75u, 100u, 3000u}));
   loop_config c = config_for(v, {.reads = 2 * rows.longest + 1, .writes = 2});
   c.in_place = false;
   if (d.below(4) == 0) c.capacity.reads = rows.longest;  // some have to wait until they are the first of a window
@@ -241,7 +241,7 @@ template <class E>
 void gathered_rows_end_with_their_array(const venue& v) {
   dice d(v.seed * 86028121 + v.round);
   const std::uint32_t n = 2 + d.below(8), elements = 40;
-  random_rows rows(d, n, elements, v.pick(60u, 60u, 900u), 0, cancels);  // whose loads and stores are known
+  random_rows rows(d, n, elements, v.pick({60u, 60u, 900u}), 0, cancels);  // whose loads and stores are known
   if (rows.index.empty()) return;
   const bool too_much = d.below(2) == 0;
   std::size_t at = 0;

@@ -44,7 +44,7 @@ loop_statistics run_chains(const venue& v, int n, chain body, const loop_config&
 
 template <class E>
 void a_chain_ends_at_a_small_multiple(const venue& v) {
-  const int n = v.pick(40, 20000, 20000);
+  const int n = v.pick({40, 20000, 20000});
   const loop_statistics stats = run_chains<E>(v, n, {}, config_for(v, {.reads = 1, .writes = 1}));
   const std::uint64_t all = static_cast<unsigned>(n);
   require(v.exploring() || 2 * stats.executed <= 7 * all, "more than three and a half runs of the body an iteration");
@@ -54,13 +54,13 @@ void a_chain_ends_at_a_small_multiple(const venue& v) {
 /// them, on a GPU most of them. It runs few where windows commit hundreds of heavy ones.
 template <class E>
 void one_thread_runs_what_windows_are_slower_at(const venue& v) {
-  const int n = v.pick(300, 300, 20'000);
+  const int n = v.pick({300, 300, 20'000});
   const auto all = static_cast<std::uint64_t>(n);
   const loop_config usual = config_for(v, {.reads = 1, .writes = 1});
   loop_config timed = usual, untimed = usual;
   timed.timed = true;
   untimed.timed = false;
-  const chain light{.chains = v.pick(17u, 17u, 5u)}, heavy{.chains = 300, .steps = 2000};
+  const chain light{.chains = v.pick({17u, 17u, 5u})}, heavy{.chains = 300, .steps = 2000};
   std::uint64_t with = run_chains<E>(v, n, light, timed).serial;
   if (!E::loop.repairs) return;
   const std::uint64_t without = run_chains<E>(v, n, light, untimed).serial;
@@ -94,7 +94,7 @@ template <class E>
 void reductions_are_ordinary_loads_and_stores(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
-  const std::uint32_t n = v.pick(8u, 5000u, 200000u), bins = v.pick(4u, 4000u, 100000u);
+  const std::uint32_t n = v.pick({8u, 5000u, 200000u}), bins = v.pick({4u, 4000u, 100000u});
   dice d(v.seed);
   std::vector<std::uint32_t> z(n), expected(bins);
   for (auto& k : z) ++expected[k = d.below(bins)];
@@ -219,7 +219,7 @@ template <class E>
 void a_reader_between_writers_finds_the_right_one(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
-  const std::uint32_t groups = v.pick(4u, 300u, 20000u);
+  const std::uint32_t groups = v.pick({4u, 300u, 20000u});
   const auto a = tm.template allocate<std::uint32_t>(groups), b = tm.template allocate<std::uint32_t>(2 * groups),
              c = tm.template allocate<std::uint32_t>(3 * groups),
              elsewhere = tm.template allocate<std::uint32_t>(groups);
@@ -280,7 +280,7 @@ template <class E>
 void a_writer_that_changes_its_mind_hides_no_other(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
-  const std::uint32_t groups = v.pick(6u, 300u, 20000u);
+  const std::uint32_t groups = v.pick({6u, 300u, 20000u});
   const auto some = [&] { return tm.template allocate<std::uint32_t>(groups); };
   const writer_changes_its_mind body{some(), some(), some(), some(), some()};
   dice d(v.seed * 49979687 + v.round);
@@ -318,7 +318,7 @@ struct long_reader {
 
 template <class E>
 void all_reads_of_an_iteration_are_checked(const venue& v) {
-  const std::uint32_t n = v.pick(9u, 300u, 300u);
+  const std::uint32_t n = v.pick({9u, 300u, 300u});
   stream s{v.on};
   memory<E> tm{v.on};
   const auto x = tm.template allocate<std::uint32_t>(long_reader::unwritten + n);
@@ -409,14 +409,14 @@ struct crowd {
 
 template <class E>
 void a_reader_behind_many_writers_finds_the_last(const venue& v) {
-  const std::uint32_t n = v.pick(1200u, 3000u, 20'000u);
+  const std::uint32_t n = v.pick({1200u, 3000u, 20'000u});
   stream s{v.on};
   memory<E> tm{v.on};
   const auto target = tm.template allocate<std::uint32_t>(1), chain = tm.template allocate<std::uint32_t>(n / 50 + 2),
              out = tm.template allocate<std::uint32_t>(n);
   const crowd body{target, chain, out, v.round % 2 == 0 ? 37u : 401u};
   loop_config c = config_for(v, {.reads = 1, .writes = 2});
-  c.first_window = 40 + v.pick(150u, 500u, 2000u) * static_cast<std::uint32_t>(v.round % 7);
+  c.first_window = 40 + v.pick({150u, 500u, 2000u}) * static_cast<std::uint32_t>(v.round % 7);
   c.table_slots = v.round / 2 % 2 == 0 ? 0 : 4096;
   if (v.round % 3 == 0) {
     c.adapt = false;
@@ -483,7 +483,7 @@ template <class E>
 void iterations_on_old_data_upset_nobody(const venue& v) {
   stream s{v.on};
   memory<E> tm{v.on};
-  const std::uint32_t n = v.pick(6u, 50u, 50u);
+  const std::uint32_t n = v.pick({6u, 50u, 50u});
   // unlinked nodes point to themselves, to nowhere, or back to the first
   for (const std::int32_t unlinked : {-1, 0}) {
     const auto next = tm.template allocate<std::int32_t>(n, unlinked);

@@ -26,9 +26,10 @@ void mostly_idle_loops_equal_the_sequential_loops(const venue& v) {
   using value = std::uint64_t;
   dice d(v.seed * 15487469 + v.round);
   loop_shape shape = loop_shape::random(d, v.exploring());
-  shape.n = static_cast<int>(1 + v.pick(d.below(100), d.below(900), d.below(30'000)));
+  shape.n = static_cast<int>(1 + v.pick({d.below(100), d.below(900), d.below(30'000)}));
   shape.elements += d.below(2) * static_cast<std::uint32_t>(shape.n);  // few dependences
-  const std::uint32_t busy = 1 + d.below(2) * d.below(60), ends = d.below(3) == 0 ? 1 + d.below(3000) : 0;
+  const bool many = d.below(2) != 0;
+  const std::uint32_t busy = 1 + (many ? d.below(60) : 0), ends = d.below(3) == 0 ? 1 + d.below(3000) : 0;
   stream s{v.on};
   memory<E> tm{v.on};
   const auto a = tm.template allocate<value>(shape.elements);

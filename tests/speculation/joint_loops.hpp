@@ -18,8 +18,8 @@ void joint_rows_equal_the_sequential_loop_of(const venue& v) {
   const std::uint32_t elements = 2 * n + d.below(4);
   // where rows are so long, repairs are dealt out to all warps
   const bool very = d.below(2) == 0;
-  const std::uint32_t most = very ? v.pick(60u, 60u, 5000u) : v.pick(20u, 60u, 5000u);
-  const std::uint32_t shortest = very ? v.pick(48u, 48u, 256u) : v.pick(8u, 8u, 64u);
+  const std::uint32_t most = very ? v.pick({60u, 60u, 5000u}) : v.pick({20u, 60u, 5000u});
+  const std::uint32_t shortest = very ? v.pick({48u, 48u, 256u}) : v.pick({8u, 8u, 64u});
   const std::uint32_t kinds = v.round % 2 == 0 ? cancels : 2 * widely;
   random_rows rows(d, n, elements, most, shortest, kinds);
   if (d.below(2) == 0) rows.keep_apart(d, elements);
@@ -44,7 +44,7 @@ void joint_rows_equal_the_sequential_loop(const venue& v) {
 template <class E>
 void large_accumulators_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
-  const std::uint32_t n = v.pick(8u, 64u, 2048u), elements = 4 * n;
+  const std::uint32_t n = v.pick({8u, 64u, 2048u}), elements = 4 * n;
   random_rows rows(d, n, elements, 60, 60);
   for (std::uint32_t i = 0; i < n; ++i) {
     rows.what[i] = widely;

@@ -61,8 +61,8 @@ struct known_loop {
 template <class E>
 void a_loop_may_fare_otherwise_than_those_before(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
-  for (int k = v.pick(1, 30, 30); k > 0; --k) {
-    const std::uint32_t length = v.pick(3 + d.below(8), 3 + d.below(300), 3 + d.below(30'000));
+  for (int k = v.pick({1, 30, 30}); k > 0; --k) {
+    const std::uint32_t length = v.pick({3 + d.below(8), 3 + d.below(300), 3 + d.below(30'000)});
     stream s{v.on};
     memory<E> tm{v.on};
     const auto a = tm.template allocate<std::uint32_t>(length + 1), b = tm.template allocate<std::uint32_t>(1);
@@ -72,7 +72,7 @@ void a_loop_may_fare_otherwise_than_those_before(const venue& v) {
     if (d.below(4) == 0) config.table_slots = 1u << d.below(6);  // often without room for a mark
     auto w = make_loop_workspace<known_loop>(s, tm, length, config);
     std::vector<std::uint32_t> expected_a(length + 1, 0), expected_b(1, 0);
-    for (std::uint32_t turn = 1; turn <= v.pick(5u, 12u, 12u); ++turn) {
+    for (std::uint32_t turn = 1; turn <= v.pick({5u, 12u, 12u}); ++turn) {
       const bool usual = d.below(2) == 0;
       const auto what = static_cast<habit>(d.below(usual ? 2 : static_cast<std::uint32_t>(habit::many)));
       // often of the full length, which is what the next loop is then expected to have
@@ -131,7 +131,7 @@ struct late_readers {
 template <class E>
 void reads_of_the_loop_before_do_not_count(const venue& v) {
   dice d(v.seed * 86028121 + v.round);
-  const std::uint32_t n = v.pick(16 + d.below(20), 1000 + d.below(1000), 300'000 + d.below(300'000));
+  const std::uint32_t n = v.pick({16 + d.below(20), 1000 + d.below(1000), 300'000 + d.below(300'000)});
   stream s{v.on};
   memory<E> tm{v.on};
   const auto array = tm.template allocate<std::uint32_t>(2 * n);

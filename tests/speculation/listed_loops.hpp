@@ -45,10 +45,10 @@ struct listing_loop {
 template <class E>
 void lists_are_those_of_the_loop_before(const venue& v) {
   dice d(v.seed * 217645199 + v.round);
-  for (int again = v.pick(1, 20, 20); again > 0; --again) {
+  for (int again = v.pick({1, 20, 20}); again > 0; --again) {
     stream s{v.on};
     memory<E> tm{v.on};
-    const std::uint32_t homes = v.pick(5 + d.below(8), 5 + d.below(300), 5 + d.below(20'000));
+    const std::uint32_t homes = v.pick({5 + d.below(8), 5 + d.below(300), 5 + d.below(20'000)});
     const std::uint32_t every = 1 + d.below(6);
     const std::uint32_t shorter = 3 + d.below(homes - 2);
     listing_loop body{tm.template allocate<std::uint32_t>(2 * homes), homes, homes - 1, 0, 0, 0};
@@ -58,7 +58,7 @@ void lists_are_those_of_the_loop_before(const venue& v) {
     auto w = make_loop_workspace<listing_loop>(s, tm, homes, c);
     std::vector<std::uint32_t> expected(2 * homes, 5);
     tm.write(s, body.a, expected);
-    for (int stretch = v.pick(5, 10, 10); stretch > 0; --stretch) {
+    for (int stretch = v.pick({5, 10, 10}); stretch > 0; --stretch) {
       const std::uint32_t n = d.below(2) == 0 ? homes : shorter;
       const bool waits = d.below(4) != 0;  // if not, the host learns late of what loops have found out
       body.one_in = d.below(2) * every;

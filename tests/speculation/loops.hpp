@@ -76,7 +76,7 @@ void one_random_loop(std::uint64_t k, const venue& v, dice& d, const loop_shape&
 /// Random loops, elements of several types in turn.
 template <class E>
 void random_loops_equal_the_sequential_loop(const venue& v) {
-  const std::uint64_t rounds = v.pick(1u, 400u, 200u);
+  const std::uint64_t rounds = v.pick({1u, 400u, 200u});
   dice d(v.seed * 7919 + v.round);
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape = loop_shape::random(d, v.exploring());
@@ -87,11 +87,11 @@ void random_loops_equal_the_sequential_loop(const venue& v) {
 /// Rows of neighbours, which warps write back together, and most of them where nobody reads, so that windows overlap.
 template <class E>
 void rows_equal_the_sequential_loop(const venue& v) {
-  const std::uint64_t rounds = v.pick(1u, 25u, 10u);
+  const std::uint64_t rounds = v.pick({1u, 25u, 10u});
   dice d(v.seed * 86028121 + v.round);
   for (std::uint64_t k = 0; k < rounds; ++k) {
     const loop_shape shape =
-        loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100 + d.below(400), 500 + d.below(1500))));
+        loop_shape::of_rows(d, static_cast<int>(v.pick({4 + d.below(9), 100 + d.below(400), 500 + d.below(1500)})));
     loop_config config = random_config(d, v, shape);
     if (d.below(2) == 0) config.window = 1 + static_cast<std::uint32_t>(shape.n) / 4;  // several
     if (v.how == mode::gpu && !config.adapt)
@@ -104,7 +104,7 @@ void rows_equal_the_sequential_loop(const venue& v) {
 template <class E>
 void dense_loops_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 104729 + v.round);
-  for (int k = v.pick(1, 1, 100); k > 0; --k) {
+  for (int k = v.pick({1, 1, 100}); k > 0; --k) {
     loop_shape shape = loop_shape::random(d, v.exploring());
     shape.elements = 1 + d.below(4);
     one_random_loop<E, std::uint32_t>(v, d, shape, random_config(d, v, shape));
@@ -116,9 +116,9 @@ void dense_loops_equal_the_sequential_loop(const venue& v) {
 template <class E>
 void loads_together_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 49979687 + v.round);
-  for (std::uint64_t k = 0, rounds = v.pick(1u, 75u, 60u); k < rounds; ++k) {
+  for (std::uint64_t k = 0, rounds = v.pick({1u, 75u, 60u}); k < rounds; ++k) {
     const bool rows = d.below(3) == 0;
-    loop_shape shape = rows ? loop_shape::of_rows(d, static_cast<int>(v.pick(4 + d.below(9), 100u, 500u)))
+    loop_shape shape = rows ? loop_shape::of_rows(d, static_cast<int>(v.pick({4 + d.below(9), 100u, 500u})))
                             : loop_shape::random(d, v.exploring());
     shape.together = true;
     shape.in_turn = false;
@@ -136,16 +136,16 @@ void loads_together_equal_the_sequential_loop(const venue& v) {
 /// Few dependences in one large window, and addresses that depend on data: what repairs are for.
 template <class E>
 void sparse_loops_equal_the_sequential_loop(const venue& v) {
-  const int rounds = v.pick(1, 100, 20);
+  const int rounds = v.pick({1, 100, 20});
   dice d(v.seed * 15485863 + v.round);
   for (int k = 0; k < rounds; ++k) {
     loop_shape shape;
-    shape.n = static_cast<int>(v.pick(8 + d.below(9), 200 + d.below(800), 5000 + d.below(30000)));
+    shape.n = static_cast<int>(v.pick({8 + d.below(9), 200 + d.below(800), 5000 + d.below(30000)}));
     shape.elements = static_cast<std::uint32_t>(shape.n) * (2 + d.below(4));
     shape.others = 1 + d.below(200);
     shape.steps = 1 + d.below(4);
     shape.leaves = d.below(2) == 0;
-    shape.stays = v.pick(8u, 2000u, 100000u);
+    shape.stays = v.pick({8u, 2000u, 100000u});
     loop_config config = random_config(d, v, shape);
     if (v.how == mode::gpu) {
       config.blocks = 1 + d.below(200);
@@ -165,13 +165,13 @@ void sparse_loops_equal_the_sequential_loop(const venue& v) {
 template <class E>
 void loops_in_turn_equal_the_sequential_loops(const venue& v) {
   dice d(v.seed * 6700417 + v.round);
-  for (int k = v.pick(1, 15, 20); k > 0; --k) {
+  for (int k = v.pick({1, 15, 20}); k > 0; --k) {
     const loop_shape first = loop_shape::random(d, v.exploring());
     loop_config config = random_config(d, v, first);
     config.capacity = {.reads = loop_shape::most_steps, .writes = loop_shape::most_steps};
     random_scene<E, std::uint32_t> scene(v, d, first);
     auto w = scene.workspace(first.n, config);
-    for (int turn = v.pick(4, 15, 15); turn > 0; --turn) {
+    for (int turn = v.pick({4, 15, 15}); turn > 0; --turn) {
       loop_shape shape = loop_shape::random(d, v.exploring());
       shape.elements = first.elements;
       shape.others = first.others;

@@ -65,7 +65,7 @@ void a_pass_of_this_kind(const venue& v, std::uint32_t n, std::uint32_t width, b
 template <class E>
 void a_pass_goes_by_what_it_is_for(const venue& v) {
   dice d(v.seed * 961748941 + v.round);
-  const std::uint32_t n = v.pick(4 + d.below(6), 4 + d.below(100), 200 + d.below(3000));
+  const std::uint32_t n = v.pick({4 + d.below(6), 4 + d.below(100), 200 + d.below(3000)});
   const std::uint32_t narrow = 2 + d.below(8), wide = parts::owned_rows::most + 1 + d.below(20);
   a_pass_of_this_kind<E, in_place_kind::rows>(v, n, wide, true, false);
   a_pass_of_this_kind<E, in_place_kind::any_rows>(v, n, wide, true, true);

@@ -72,10 +72,10 @@ struct glancing_loop {
 template <class E>
 void reads_that_look_for_marks_miss_nothing(const venue& v) {
   dice d(v.seed * 472882027 + v.round);
-  for (int k = v.pick(1, 20, 20); k > 0; --k) {
+  for (int k = v.pick({1, 20, 20}); k > 0; --k) {
     stream s{v.on};
     memory<E> tm{v.on};
-    const std::uint32_t n = v.pick(4 + d.below(8), 4 + d.below(300), 4 + d.below(20'000));
+    const std::uint32_t n = v.pick({4 + d.below(8), 4 + d.below(300), 4 + d.below(20'000)});
     // so many elements that even and odd ones share ranges
     const std::uint32_t elements = 2 * n + (v.exploring() ? 256 : 0);
     glancing_loop body{tm.template allocate<std::uint32_t>(elements), n, n - 1, glance::usual, 0, 0, 0};

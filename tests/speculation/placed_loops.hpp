@@ -88,7 +88,7 @@ class placed_loop {
   /// A loop that can run in place, once that is known, unless strays are too many.
   iterations loop() {
     iterations all;
-    const std::uint32_t rare = 2 + d_.below(40);
+    const std::uint32_t rare = 2 + d_.below(std::min(40u, n_));
     const std::uint32_t cluster = d_.below(4) == 0 ? d_.below(n_) : n_;  // some neighbours may be all unusual
     for (std::uint32_t i = 0; i < n_; ++i) {                             // one in the middle is taken for a pattern
       const bool odd = i - cluster < n_ / 20 || d_.below(rare) == 0;
@@ -157,7 +157,7 @@ template <class E>
 void placed_loops_equal_the_sequential_loops(const venue& v, layout where) {
   using value = std::uint64_t;
   dice d(v.seed * 15485863 + v.round);
-  std::uint32_t n = v.pick(2 + d.below(14), 1 + d.below(600), 1 + d.below(60'000)), row = 1 + d.below(5);
+  std::uint32_t n = v.pick({2 + d.below(14), 1 + d.below(600), 1 + d.below(60'000)}), row = 1 + d.below(5);
   const bool wide = where == layout::wide_rows;
   if (wide) {
     n = 1 + n / (v.exploring() ? 2 : 12);
@@ -185,7 +185,7 @@ void placed_loops_equal_the_sequential_loops(const venue& v, layout where) {
   tm.write(s, b, expected.b);
   const placed_loop::iterations usual = loops.loop();
   placed_loop::iterations now = usual;
-  const std::uint32_t quiet_turns = d.below(4) == 0 ? 0 : 5, turns = quiet_turns + v.pick(3u, 8u, 8u);
+  const std::uint32_t quiet_turns = d.below(4) == 0 ? 0 : 5, turns = quiet_turns + v.pick({6u, 8u, 8u});
   // what is known of short loops does not hold for long ones
   const std::uint32_t shorter = d.below(4) == 0 ? 1 + d.below(n) : n;
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
@@ -260,7 +260,7 @@ template <class E>
 void what_a_pass_saves_is_its_own(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
   // on a GPU enough for blocks with two iterations a thread
-  const std::uint32_t n = v.pick(6 + d.below(8), 6 + d.below(600), 210'000 + d.below(60'000));
+  const std::uint32_t n = v.pick({6 + d.below(8), 6 + d.below(600), 210'000 + d.below(60'000)});
   stream s{v.on};
   memory<E> tm{v.on};
   adds_to_its_two body{tm.template allocate<std::uint64_t>(2 * n), n, n};
@@ -275,7 +275,7 @@ void what_a_pass_saves_is_its_own(const venue& v) {
   std::vector<std::uint64_t> expected(2 * n);
   for (std::uint64_t& x : expected) x = d.next();
   tm.write(s, body.a, expected);
-  const std::uint32_t turns = v.pick(18u, 40u, 40u), partial = d.below(n);
+  const std::uint32_t turns = v.pick({18u, 40u, 40u}), partial = d.below(n);
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
     body.partial = turn >= quiet_turns && d.below(2) == 0 ? partial : n;
     body.end = turn > turns / 3 && d.below(6) == 0 ? d.below(n) : n;

@@ -39,7 +39,7 @@ struct successors {
 template <class E>
 void windows_given_up_leave_nothing(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
-  const std::uint32_t n = v.pick(12u, 128u, 4096u) + d.below(v.pick(8u, 64u, 4096u));
+  const std::uint32_t n = v.pick({12u, 128u, 4096u}) + d.below(v.pick({8u, 64u, 4096u}));
   stream s{v.on};
   memory<E> tm{v.on};
   successors body{tm.template allocate<std::uint32_t>(n), d.below(1000), reach::none};
@@ -47,7 +47,7 @@ void windows_given_up_leave_nothing(const venue& v) {
   c.in_place = false;
   c.first_window = n;
   c.smallest_window = 1;
-  c.most_again = 1 + d.below(v.pick(2u, 8u, 256u));
+  c.most_again = 1 + d.below(v.pick({2u, 8u, 256u}));
   c.repair_whole = true;
   c.timed = false;
   auto w = make_loop_workspace<successors>(s, tm, n, c);

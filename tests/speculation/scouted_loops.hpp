@@ -73,7 +73,7 @@ void first_loops_equal_the_sequential_loops(const venue& v) {
   using value = std::uint64_t;
   dice d(v.seed * 49979687 + v.round);
   const std::uint32_t scouted = 2 * v.on->warp_width();  // there is none for fewer iterations
-  const std::uint32_t n = v.pick(2 * scouted + d.below(10), scouted + d.below(600), 1024 + d.below(30'000));
+  const std::uint32_t n = v.pick({2 * scouted + d.below(10), scouted + d.below(600), 1024 + d.below(30'000)});
   scouted_loop loop(d, n);
   stream s{v.on};
   memory<E> tm{v.on};

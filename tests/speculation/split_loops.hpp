@@ -25,8 +25,8 @@ template <class E>
 void a_range_ends_where_stores_begin(const venue& v) {
   constexpr std::uint32_t usual_turns = 5, turns = 8;
   dice d(v.seed * 49979687 + v.round);
-  const std::uint32_t n = v.pick(2 + d.below(12), 2 + d.below(1500), 2 + d.below(200'000));
-  const std::uint32_t others = v.pick(32 + d.below(60), 32 + d.below(1500), 32 + d.below(200'000));
+  const std::uint32_t n = v.pick({2 + d.below(12), 2 + d.below(1500), 2 + d.below(200'000)});
+  const std::uint32_t others = v.pick({32 + d.below(60), 32 + d.below(1500), 32 + d.below(200'000)});
   const bool below = d.below(2) == 0;  // what is stored to lies below what is read
   stream s{v.on};
   memory<E> tm{v.on};
@@ -38,7 +38,7 @@ void a_range_ends_where_stores_begin(const venue& v) {
   loop_config c = config_for(v, {.reads = 1, .writes = 1});
   c.peek = false;  // or there would be nothing to check wherever ranges end
   const bool hashed = d.below(4) == 0;
-  if (hashed) c.table_slots = v.pick(64u, 1u << 14, 1u << 21);
+  if (hashed) c.table_slots = v.pick({64u, 1u << 14, 1u << 21});
   auto w = make_loop_workspace<split_loop>(s, tm, n, c);
   std::vector<std::uint32_t> a(n + others, 1);
   tm.write(s, body.a, a);

@@ -31,8 +31,8 @@ template <class E>
 void values_that_change_again_are_followed(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
   const bool many_turns = v.exploring() && v.round % 8 == 7;  // more than a position_set tells of
-  const std::uint32_t n = many_turns ? 300 : v.pick(16u, 2000u, 20'000u);
-  const std::uint32_t lead = many_turns ? 60 : v.pick(2 + d.below(6), 500u, 8'000u), reads = 1 + d.below(6);
+  const std::uint32_t n = many_turns ? 300 : v.pick({16u, 2000u, 20'000u});
+  const std::uint32_t lead = many_turns ? 60 : v.pick({2 + d.below(6), 500u, 8'000u}), reads = 1 + d.below(6);
   stream s{v.on};
   memory<E> tm{v.on};
   const mixes_lower_ones body{tm.template allocate<std::uint32_t>(lead + n),

@@ -29,7 +29,7 @@ struct long_links {
 /// In the window's only repair everybody but the first one runs again, and none of them in vain.
 template <class E>
 void long_iterations_are_waited_for(const venue& v) {
-  const std::uint32_t n = v.pick(6, 64, 64), reads = 40;
+  const std::uint32_t n = v.pick({6, 64, 64}), reads = 40;
   stream s{v.on};
   memory<E> tm{v.on};
   const long_links body{tm.template allocate<std::uint32_t>(n), tm.template allocate<std::uint32_t>(reads)};
@@ -82,7 +82,8 @@ struct long_among_short {
 template <class E>
 void very_long_iterations_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
-  const std::uint32_t n = v.pick(4u, 64u, 4096u) + d.below(v.pick(8u, 64u, 4096u)), reads = v.pick(48u, 50u, 260u);
+  const std::uint32_t n = v.pick({4u, 64u, 4096u}) + d.below(v.pick({8u, 64u, 4096u})),
+                      reads = v.pick({48u, 50u, 260u});
   stream s{v.on};
   memory<E> tm{v.on};
   const long_among_short body{tm.template allocate<std::uint32_t>(n + d.below(n)),
@@ -124,8 +125,8 @@ struct adds_to_few {
 template <class E>
 void nobody_takes_what_has_failed(const venue& v) {
   dice d(v.seed * 15485863 + v.round);
-  const std::uint32_t n = v.pick(8u, 64u, 4096u) + d.below(v.pick(8u, 64u, 4096u));
-  const std::uint32_t few = 1 + d.below(v.pick(3u, 16u, 512u));
+  const std::uint32_t n = v.pick({8u, 64u, 4096u}) + d.below(v.pick({8u, 64u, 4096u}));
+  const std::uint32_t few = 1 + d.below(v.pick({3u, 16u, 512u}));
   stream s{v.on};
   memory<E> tm{v.on};
   const adds_to_few body{tm.template allocate<std::uint32_t>(few)};

@@ -232,19 +232,19 @@ TEST(loops, where_rows_are_very_long_each_position_of_a_window_has_a_thread) {
   on->copy_to_device(s.handle(), there.as<void>(), index.data(), there.size());
   const auto rounds = [&](std::uint32_t count, bool adapt) {
     const loop_config config{.capacity = {.reads = 20, .writes = 1},
-                             .blocks = 2,
-                             .threads = 8,
-                             .window = 48,
-                             .first_window = 16,
+                             .blocks = 1,
+                             .threads = 32,
+                             .window = 68,
+                             .first_window = 32,
                              .adapt = adapt,
                              .in_place = false};
     return speculate(s, tm, n, adds_up_a_row{a, b, there.as<int>(), count}, config).rounds;
   };
   static_assert(n == 100);
-  EXPECT_EQ(rounds(7, true), 3u);   // 16, 48, 36
-  EXPECT_EQ(rounds(20, true), 7u);  // 16 each
+  EXPECT_EQ(rounds(7, true), 2u);   // 32 and 68
+  EXPECT_EQ(rounds(20, true), 4u);  // 32 each
   EXPECT_EQ(tm.read(s, a), std::vector<int>(n, 40));
-  EXPECT_EQ(rounds(20, false), 3u);
+  EXPECT_EQ(rounds(20, false), 2u);
 }
 
 }  // namespace

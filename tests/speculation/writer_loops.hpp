@@ -31,7 +31,7 @@ template <class E>
 void of_several_writers_the_last_prevails(const venue& v) {
   dice d(v.seed * 67867967 + v.round);
   const bool many_turns = v.exploring() && v.round % 8 == 7;  // more than a position_set tells of
-  const std::uint32_t n = many_turns ? 300 : v.pick(10u, 2000u, 50'000u);
+  const std::uint32_t n = many_turns ? 300 : v.pick({10u, 2000u, 50'000u});
   stream s{v.on};
   memory<E> tm{v.on};
   writes_again body{};
@@ -45,7 +45,7 @@ void of_several_writers_the_last_prevails(const venue& v) {
   tm.write(s, body.x, x);
   loop_config c = config_for(v, {.reads = body.reads, .writes = body.writes});
   if (many_turns) c.first_window = n;
-  c.table_slots = d.below(3) == 0 ? v.pick(256u, 1u << 16, 1u << 20) : 0;
+  c.table_slots = d.below(3) == 0 ? v.pick({256u, 1u << 16, 1u << 20}) : 0;
   auto w = make_loop_workspace<writes_again>(s, tm, n, c);
   for (int turn = 0; turn < 2; ++turn) {
     for (std::uint32_t k = 0; k < n && k <= body.end; ++k) {
