@@ -33,6 +33,12 @@ find_gxx() {
   return 1
 }
 
+# Whether there is a clang++ of version 14 or later that finds a standard library of C++20.
+has_clang() {
+  have clang++ && version_at_least "$(clang++ -dumpversion)" 14 &&
+    printf '#include <span>\nint main() {}\n' | clang++ -std=c++20 -x c++ - -o /dev/null 2>/dev/null
+}
+
 # Sets up, and exports CXX for CMake.
 prepare() {
   "$root/scripts/setup.sh"

@@ -33,7 +33,7 @@ int catch_mutant(const quarry& q) {
   return 1;
 }
 
-int pass_control(const std::vector<quarry>& all) {
+int pass_control(const std::vector<quarry>& all, std::size_t part, std::size_t parts) {
   // mutants of one property share schedules: those of the one that has most are those of all
   std::vector<quarry> longest;
   for (const quarry& q : all) {
@@ -46,7 +46,8 @@ int pass_control(const std::vector<quarry>& all) {
       *at = q;
   }
   int failed = 0;
-  for (const quarry& q : longest) {
+  for (std::size_t k = part; k < longest.size(); k += parts) {
+    const quarry& q = longest[k];
     const conformance::search_result r = search(q, 0, q.schedules);
     std::printf("%s, and all of its property: the library as it is, %llu schedules: %s\n", q.name,
                 static_cast<unsigned long long>(r.schedules), r.failed ? r.what.c_str() : "no failure");

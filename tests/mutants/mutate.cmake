@@ -49,7 +49,7 @@ function(mutate name mutant header path)
   write_if_different("${path}" "${code}")
 endfunction()
 
-# Adds the program of one mutant, its test, and a line for the control.
+# Adds the program of one mutant, compiled with further options, its test, and a line for the control.
 function(gputm_add_mutant file)
   get_filename_component(name "${file}" NAME_WE)
   get_filename_component(group "${file}" DIRECTORY)
@@ -74,7 +74,7 @@ function(gputm_add_mutant file)
   endif()
   set(header "${PROJECT_SOURCE_DIR}/include/gputm/${of}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
-  set(overlay "${CMAKE_CURRENT_BINARY_DIR}/mutants/${name}")
+  set(overlay "${CMAKE_CURRENT_BINARY_DIR}/${name}")
   file(GLOB_RECURSE headers "${overlay}/gputm/*")
   list(REMOVE_ITEM headers "${overlay}/gputm/${of}")
   if(headers)
@@ -85,7 +85,8 @@ function(gputm_add_mutant file)
   write_if_different("${overlay}/main.cpp" "#include \"${where}\"\n#include \"mutants/hunt.hpp\"\n
 int main() { return gputm::mutants::catch_mutant(${entry}); }\n")
   add_executable(gputm_mutant_${name} "${overlay}/main.cpp")
-  target_include_directories(gputm_mutant_${name} BEFORE PRIVATE "${overlay}" ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(gputm_mutant_${name} BEFORE PRIVATE "${overlay}")
+  target_compile_options(gputm_mutant_${name} PRIVATE ${ARGN})
   target_link_libraries(gputm_mutant_${name} PRIVATE gputm_mutants_frame)
   target_precompile_headers(gputm_mutant_${name} REUSE_FROM gputm_mutants_frame)
   add_test(NAME mutants.${name} COMMAND gputm_mutant_${name})
@@ -97,13 +98,17 @@ endfunction()
 function(gputm_add_mutants_control)
   get_property(entries GLOBAL PROPERTY gputm_mutant_entries)
   get_property(includes GLOBAL PROPERTY gputm_mutant_includes)
-  set(main "${CMAKE_CURRENT_BINARY_DIR}/mutants/control.cpp")
-  write_if_different("${main}" "${includes}#include \"mutants/hunt.hpp\"\n
-int main() {\n  return gputm::mutants::pass_control({\n${entries}  });\n}\n")
+  set(main "${CMAKE_CURRENT_BINARY_DIR}/control.cpp")
+  set(parts 4)  # so that several cores have something to do
+  write_if_different("${main}" "${includes}#include \"mutants/hunt.hpp\"\n#include <cstdlib>\n
+int main(int n, char** part) {\n  return gputm::mutants::pass_control({\n${entries}  }, n == 1 ? 0 : std::strtoul(part[1], nullptr, 10), n == 1 ? 1 : ${parts});\n}\n")
   add_executable(gputm_mutants_control "${main}")
-  target_include_directories(gputm_mutants_control PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_options(gputm_mutants_control PRIVATE -Og)  # it runs for minutes
   target_link_libraries(gputm_mutants_control PRIVATE gputm_mutants_frame)
-  add_test(NAME mutants.control COMMAND gputm_mutants_control)
-  # the longest test: begun last, it would keep one core busy while others have nothing left
-  set_tests_properties(mutants.control PROPERTIES LABELS "mutants;host" COST 1000)
+  math(EXPR last "${parts} - 1")
+  foreach(part RANGE ${last})
+    add_test(NAME mutants.control.${part} COMMAND gputm_mutants_control ${part})
+    # the longest tests: begun last, they would keep few cores busy while others have nothing left
+    set_tests_properties(mutants.control.${part} PROPERTIES LABELS "mutants;host" COST 1000)
+  endforeach()
 endfunction()
