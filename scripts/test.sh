@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, builds everything and runs all tests.
 #   scripts/test.sh [host|asan|tsan|cuda] [further options of ctest]
+# Where there is clang, host has two folders, build/host and build/clang, and ctest runs in both with these options.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -20,7 +21,7 @@ if [ "$preset" = host ] && has_clang; then  # which takes a third of g++'s time 
   presets+=(clang)
   options=(-DGPUTM_BUILD_MUTANTS=OFF)
 fi
-configure "$preset" "${options[@]}"
+configure "$preset" ${options[@]+"${options[@]}"}
 for p in "${presets[@]:1}"; do configure "$p"; done
 for p in "${presets[@]}"; do
   say "building everything in build/$p"

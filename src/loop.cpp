@@ -36,7 +36,8 @@ std::uint64_t marked_by_iteration(const loop_config& c, const loop_traits& trait
 std::uint64_t share_of_memory(const backend& on, std::uint64_t usual) { return std::max(usual, on.memory_bytes() / 8); }
 
 /// Whether every element has marks of its own.
-bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_core& m, parts::table_space& table) {
+bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_core& m, std::uint64_t n,
+                parts::table_space& table) {
   if (!traits.table || c.table_slots != 0) return false;
   std::uint64_t elements = 0;
   for (std::uint32_t r = 0; r < max_regions; ++r) {
@@ -44,7 +45,11 @@ bool plan_marks(const loop_config& c, const loop_traits& traits, const memory_co
     if (r < m.region_count()) elements += m.regions().regions[r].length;
   }
   table.first[max_regions] = elements;
-  const std::uint64_t share = c.marks_bytes ? *c.marks_bytes : share_of_memory(*m.on(), usual_marks_bytes);
+  // to clear them takes longer than a loop that accesses few
+  constexpr std::uint64_t few = 16;
+  const bool many = elements / few <= n * accesses_of_iteration(c);
+  const std::uint64_t usual = many ? share_of_memory(*m.on(), usual_marks_bytes) : usual_marks_bytes;
+  const std::uint64_t share = c.marks_bytes.value_or(usual);
   return elements <= share / (marks_of_element(traits) + head_of_element(traits));
 }
 
@@ -206,7 +211,7 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   if (s.logs.rows() > std::numeric_limits<std::uint32_t>::max())
     throw invalid_argument("a log of " + std::to_string(s.logs.rows()) + " words of 8 bytes for each iteration: the " +
                            "limit is 2^32 - 1; use a smaller capacity, or smaller elements");
-  const bool hashed = !plan_marks(c, traits, m, s.table);
+  const bool hashed = !plan_marks(c, traits, m, n, s.table);
   s.ranges = plan_ranges(m, traits.writers && !hashed);  // marks tell where, if elements have their own
   const std::uint64_t marked = marked_by_iteration(c, traits);
   c.log_bytes = share_of_logs(c, s.logs, *m.on(), grid_threads);

@@ -59,8 +59,9 @@ struct loop_config {
                                    ///< Unless set: on GPUs, for gpu_tls and its forms that repair
   std::uint32_t table_slots = 0;   ///< of a hashed table: a power of two. 0: hashed only if memory is short
   std::optional<std::uint64_t> marks_bytes = {};   ///< beyond which memory is short: that 16 bytes for every element
-                                                   ///< need, or 8 for direct_update. Unless set: 4 GiB, or an eighth of
-                                                   ///< a GPU's memory, if that is more
+                                                   ///< need, or 8 for direct_update. Unless set: 4 GiB, or, for loops
+                                                   ///< that may access one in 16 of the elements, an eighth of a GPU's
+                                                   ///< memory, if that is more
   std::uint32_t tags = parts::writer_table::tags;  ///< windows (times two) between two clearings of the table
   std::uint64_t scout_from = 1u << 19;  ///< iterations; a first loop of fewer has no scout, nor has one whose workspace
                                         ///< has been made for fewer: a kernel before it that runs some of them, to find

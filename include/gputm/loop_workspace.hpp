@@ -89,16 +89,18 @@ class loop_workspace {
   static_assert(changed % sizeof(std::uint64_t) == 0);
   device device_;
 
-  /// The configuration, changed so that it needs less memory than sizes_ say; false if that cannot be.
-  bool needs_less(loop_config& c) const {
+  /// The configuration, changed so that it needs less memory than sizes_ say: marks, or logs, those if `of_logs`; false
+  /// if that cannot be.
+  bool needs_less(loop_config& c, bool of_logs) const {
     constexpr std::uint64_t few_bytes = 64u << 20;
-    if (c.log_bytes == 0) {
-      c.log_bytes = detail::usual_log_bytes;
-      if (sizes_.log_bytes > c.log_bytes) return true;
-    }
+    of_logs = of_logs || c.marks_bytes == 0;  // a hashed table is as large as windows ask for
+    for (const std::uint64_t most : {detail::usual_log_bytes, few_bytes})
+      if (of_logs && (c.log_bytes == 0 || c.log_bytes > most)) {
+        c.log_bytes = most;
+        if (sizes_.log_bytes > most) return true;
+      }
     const bool may = c.marks_bytes != 0;
-    c.marks_bytes = 0;  // a hashed table, and logs of smaller windows
-    c.log_bytes = std::min(c.log_bytes, few_bytes);
+    c.marks_bytes = 0;
     return may;
   }
   static constexpr std::uint32_t most_scouts = 3;
@@ -196,15 +198,17 @@ class loop_workspace {
     for (loop_config fitting = c; !allocated;) {
       try {
         allocate(tm, n, fitting);
-        if (lists_busy) busy_.emplace(device_, n);
         allocated = true;
       } catch (const out_of_memory& e) {
+        const bool of_logs = table_.size() != 0;
         table_ = buffer();
-        logs_ = buffer();
-        if (lists_busy)
-          lists_busy = false;  // then such a loop runs as any other
-        else if (!needs_less(fitting))
-          detail::throw_out_of_memory(sizes_, c, e);
+        if (!needs_less(fitting, of_logs)) detail::throw_out_of_memory(sizes_, c, e);
+      }
+    }
+    if (lists_busy) {
+      try {
+        busy_.emplace(device_, n);
+      } catch (const out_of_memory&) {  // then such a loop runs as any other
       }
     }
     allocate_in_place();

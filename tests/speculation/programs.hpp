@@ -337,7 +337,8 @@ inline loop_config random_config(dice& d, const venue& v, const loop_shape& shap
   c.capacity = {.reads = d.below(3) == 0 ? 1 : shape.most_reads(), .writes = shape.most_writes()};
   if (shape.together && d.below(2) == 0) c.capacity.reads = 1 + d.below(8);  // which groups of loads fill
   c.blocks = v.exploring() ? grid.blocks : 1 + d.below(4);
-  c.threads = v.exploring() ? grid.threads : 1 + d.below(2) * 31 + d.below(3) * 16;
+  const std::uint32_t some = d.below(2) * 31, more = d.below(3) * 16;
+  c.threads = v.exploring() ? grid.threads : 1 + some + more;
   c.window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(shape.n) + 1);
   c.first_window = d.below(2) == 0 ? 0 : 1 + d.below(static_cast<std::uint32_t>(shape.n) + 1);
   c.smallest_window = 1 + d.below(v.exploring() ? 4 : 32);

@@ -84,6 +84,19 @@ TEST_F(short_memory, without_room_for_a_list_of_busy_iterations_there_is_none) {
   EXPECT_EQ(done.iterations, static_cast<std::uint64_t>(many));
   EXPECT_EQ(few.read(s, b, 0), 2 * many / 1000);
 }
+TEST_F(short_memory, without_room_for_marks_there_is_one_for_a_list_of_busy_iterations) {
+  constexpr int many = 100'000;
+  memory<engine> few{on};
+  const auto b = few.allocate<int>(8);
+  (void)few.allocate<std::uint8_t>(200'000);  // whose marks nobody has room for
+  const mostly_idle body{rarely_add_one{b}};
+  config = {.capacity = {.reads = 1, .writes = 1}, .blocks = 1, .threads = 8, .window = 64, .skip_idle_from = 1};
+  with->largest = 2'000'000;
+  const loop_statistics done = speculate(s, few, many, body, config);
+  EXPECT_GE(with->refused.size(), 1u);
+  EXPECT_EQ(done.iterations, static_cast<std::uint64_t>(many));
+  EXPECT_LT(done.executed, 2u * many);
+}
 TEST_F(short_memory, a_gpu_has_logs_for_an_iteration_of_each_thread) {
   constexpr std::uint32_t threads = 128;
   config.capacity.reads = 1u << 21;  // 16 MiB
@@ -103,13 +116,16 @@ TEST_F(short_memory, elements_of_a_large_gpu_have_marks_of_their_own) {
   std::uint8_t first = 0;
   large.adopt(&first, std::uint64_t{1} << 29);  // nobody accesses them; 16 bytes for each are 8 GiB
   config.capacity.reads = 1;
+  std::uint64_t iterations = 1u << 24;  // that access two of them each, so one in 16
   const auto hashed = [&](std::uint64_t gib) {
     with->bytes = gib << 30;
-    return detail::plan_loop(config, engine::loop, large.core(), n, 64).table.slots != 0;
+    return detail::plan_loop(config, engine::loop, large.core(), iterations, 64).table.slots != 0;
   };
   EXPECT_TRUE(hashed(0));
   EXPECT_TRUE(hashed(63));
   EXPECT_FALSE(hashed(64));
+  --iterations;
+  EXPECT_TRUE(hashed(64)) << "to clear marks takes longer than that";
   config.marks_bytes = (std::uint64_t{8} << 30) - 1;
   EXPECT_TRUE(hashed(64));
   config.marks_bytes = std::uint64_t{8} << 30;

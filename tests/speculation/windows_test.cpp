@@ -1,6 +1,8 @@
 // Windows of loops: how large they are, what ranges of arrays they log, and when they begin anew.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "speculation/fixture.hpp"
 #include "speculation/turning.hpp"
 
@@ -210,6 +212,7 @@ struct adds_up_a_row {
   array<int> a, b;
   const int* index;
   std::uint32_t count;
+  std::uint32_t* runs;  ///< of each iteration
   struct total {
     int sum = 0;
     GPUTM_FN void add(std::uint32_t, int value) { sum += value; }
@@ -217,6 +220,7 @@ struct adds_up_a_row {
   };
   template <class It>
   GPUTM_FN outcome operator()(It& it, int i) const {
+    simt::atomic(runs[i]).fetch_add(1, simt::order::relaxed);
     GPUTM_TRY(const total all, it.reduce_each(count, gather(b, index), total{}));
     GPUTM_TRY(it.store(a[static_cast<unsigned>(i)], all.sum));
     return gputm::commit;
@@ -230,7 +234,10 @@ TEST(loops, where_rows_are_very_long_each_position_of_a_window_has_a_thread) {
   const std::vector<int> index(20, 7);
   buffer there(on, index.size() * sizeof(int));
   on->copy_to_device(s.handle(), there.as<void>(), index.data(), there.size());
+  std::vector<std::uint32_t> runs(n);
+  buffer counted(on, runs.size() * sizeof(std::uint32_t));
   const auto rounds = [&](std::uint32_t count, bool adapt) {
+    on->fill_zero(s.handle(), counted.as<void>(), counted.size());
     const loop_config config{.capacity = {.reads = 20, .writes = 1},
                              .blocks = 1,
                              .threads = 32,
@@ -238,11 +245,18 @@ TEST(loops, where_rows_are_very_long_each_position_of_a_window_has_a_thread) {
                              .first_window = 32,
                              .adapt = adapt,
                              .in_place = false};
-    return speculate(s, tm, n, adds_up_a_row{a, b, there.as<int>(), count}, config).rounds;
+    const adds_up_a_row body{a, b, there.as<int>(), count, counted.as<std::uint32_t>()};
+    const std::uint64_t all = speculate(s, tm, n, body, config).rounds;
+    on->copy_from_device(s.handle(), runs.data(), counted.as<void>(), counted.size());
+    s.synchronize();
+    return all;
   };
   static_assert(n == 100);
   EXPECT_EQ(rounds(7, true), 2u);   // 32 and 68
   EXPECT_EQ(rounds(20, true), 4u);  // 32 each
+  // in each window all warps have loaded some rows: who asks for that runs again
+  for (int first = 0; first < n; first += 32)
+    EXPECT_GT(*std::max_element(runs.begin() + first, runs.begin() + std::min(first + 32, n)), 1u) << first;
   EXPECT_EQ(tm.read(s, a), std::vector<int>(n, 40));
   EXPECT_EQ(rounds(20, false), 2u);
 }

@@ -37,7 +37,8 @@ void of_several_writers_the_last_prevails(const venue& v) {
   writes_again body{};
   body.writes = 1 + d.below(many_turns ? 3 : 20);
   body.step = 1 + d.below(body.writes);
-  body.reads = d.below(2) * (1 + d.below(9));
+  body.reads = d.below(2);
+  body.reads *= 1 + d.below(9);
   body.end = d.below(2) == 0 ? n : d.below(n);  // perhaps not all commit
   body.x = tm.template allocate<std::uint32_t>(body.elements(n));
   std::vector<std::uint32_t> x(body.elements(n));

@@ -260,11 +260,12 @@ class loop_plan {
     w.base += w.commits;
     w.stretch = r.w.is_given_up() || is_next ? 0 : stretches().next(r);
     w.size = window_size(limits_).next(r);
-    if (limits_.adapt && w.is_joint() && r.found.has(loop_findings::very_long_rows) && w.size > limits_.joint)
-      w.size = limits_.joint;  // where each position has a thread all warps load them
+    // where each position has a thread, and no commits are pending, all warps load them
+    const bool shares = w.is_joint() && r.found.has(loop_findings::very_long_rows);
+    if (shares && limits_.adapt && w.size > limits_.joint && limits_.smallest <= limits_.joint) w.size = limits_.joint;
     // It looks around itself, or uses logs, before that. So this is called again; a stretch was not decided, since such
     // a window has gone smoothly.
-    if (pending != 0 && (w.wary != 0 || w.stretch != 0)) return;
+    if (pending != 0 && (w.wary != 0 || w.stretch != 0 || (shares && w.size <= limits_.joint))) return;
     begin(r, w);
   }
   /// Begins a repair of those of the first `left` positions that are in violation; the others are given up. `sure`:

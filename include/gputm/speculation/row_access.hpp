@@ -159,7 +159,7 @@ class row_access : public access_state<Kind> {
     found_.read_logged |= got.read_logged & not_first_;
     if (got.logged != 0 && peeks_) found_.flags |= parts::loop_findings::peeked;
     if (calm) found_.flags |= parts::loop_findings::gathers;
-    note_row(got.count);
+    note_row(got.count, sizeof(Accumulator) <= parts::joint_sum::most_bytes && found_.stored == 0);
     reads_ += got.logged;
     forwarded_ += got.forwarded;
     if (spread && got.awaited != parts::window_view::memory) {
@@ -173,11 +173,11 @@ class row_access : public access_state<Kind> {
   }
 
  private:
-  /// A first pass tells of how long rows are.
-  GPUTM_INLINE void note_row(std::uint32_t count) {
+  /// A first pass tells of how long rows are. `may_join`: whether all warps can load this one.
+  GPUTM_INLINE void note_row(std::uint32_t count, bool may_join = true) {
     if (!calm || count < parts::joint_space::least) return;
     found_.flags |= parts::loop_findings::long_rows;
-    if (count > parts::joint_space::longest) found_.flags |= parts::loop_findings::very_long_rows;
+    if (may_join && count > parts::joint_space::longest) found_.flags |= parts::loop_findings::very_long_rows;
   }
   static GPUTM_INLINE bool is(const parts::joint_row& row, const reduction_call& call, std::uint64_t kind) {
     return row.index == call.index && row.array == call.array && row.count == call.count && row.kind == kind;
