@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isolation.hpp"
+#include "values_on.hpp"
 
 namespace gputm::conformance {
 
@@ -91,13 +92,7 @@ struct on_device {
   buffer in, out, said;
   std::uint64_t count;
   on_device(const stream& s, const std::vector<std::uint32_t>& inputs)
-      : in(s.on(), inputs.size() * 4),
-        out(s.on(), inputs.size() * 4),
-        said(s.on(), inputs.size()),
-        count(inputs.size()) {
-    s.on()->copy_to_device(s.handle(), in.as<void>(), inputs.data(), in.size());
-    s.synchronize();
-  }
+      : in(values_on(s, inputs)), out(s.on(), inputs.size() * 4), said(s.on(), inputs.size()), count(inputs.size()) {}
   bulk<std::uint32_t, std::uint32_t> work() const {
     return {in.as<std::uint32_t>(), count, out.as<std::uint32_t>(), said.as<outcome>(), nullptr};
   }

@@ -103,16 +103,6 @@ struct adds_up_rows {
   }
 };
 
-/// Those words, in memory that kernels can read.
-template <class Word = std::uint32_t>
-buffer words_on(const stream& s, const std::vector<std::uint32_t>& words) {
-  const std::vector<Word> all(words.begin(), words.end());
-  buffer b(s.on(), (all.size() + 1) * sizeof(Word));
-  s.on()->copy_to_device(s.handle(), b.as<void>(), all.data(), all.size() * sizeof(Word));
-  s.synchronize();
-  return b;
-}
-
 /// Rows by chance, with some long ones, of `shortest` elements or more, among short ones; sometimes the first
 /// iterations only store, so that commits of theirs overlap what follows.
 struct random_rows {
@@ -176,10 +166,10 @@ class rows_on_device {
 
  public:
   rows_on_device(const stream& s, const random_rows& rows)
-      : first_(words_on(s, rows.first)),
-        index_(words_on<Index>(s, rows.index)),
-        to_(words_on(s, rows.to)),
-        what_(words_on(s, rows.what)) {}
+      : first_(values_on(s, rows.first)),
+        index_(values_on(s, std::vector<Index>(rows.index.begin(), rows.index.end()))),
+        to_(values_on(s, rows.to)),
+        what_(values_on(s, rows.what)) {}
   template <class T>
   adds_up_rows<T, Index> body(array<T> x, array<std::uint32_t> other) const {
     return {

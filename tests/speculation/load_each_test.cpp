@@ -106,8 +106,7 @@ TYPED_TEST(load_each_in_loops, elements_are_added_up) {
   std::vector<int> values(300), index(90);
   for (int k = 0; k < 300; ++k) values[static_cast<unsigned>(k)] = k % 17;
   for (int k = 0; k < 90; ++k) index[static_cast<unsigned>(k)] = 299 - k;
-  buffer there(this->s.on(), index.size() * sizeof(int));
-  this->s.on()->copy_to_device(this->s.handle(), there.template as<void>(), index.data(), there.size());
+  const buffer there = conformance::values_on(this->s, index);
   this->config.capacity.reads = 90;
   for (const std::uint32_t count : {0u, 1u, 9u, 90u})
     for (const bool listed : {false, true}) {

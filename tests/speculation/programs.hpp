@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "conformance/values_on.hpp"
 #include "conformance/venue.hpp"
 
 namespace gputm::conformance {
@@ -288,11 +289,8 @@ class script {
       starts.push_back(static_cast<std::uint32_t>(steps.size()));
     }
     steps.push_back({});
-    steps_ = buffer(s.on(), steps.size() * sizeof(step));
-    starts_ = buffer(s.on(), starts.size() * sizeof(std::uint32_t));
-    s.on()->copy_to_device(s.handle(), steps_.as<void>(), steps.data(), steps_.size());
-    s.on()->copy_to_device(s.handle(), starts_.as<void>(), starts.data(), starts_.size());
-    s.synchronize();
+    steps_ = values_on(s, steps);
+    starts_ = values_on(s, starts);
   }
   template <class T>
   program<T> over(array<T> a, array<std::uint32_t> b) const {

@@ -231,13 +231,10 @@ TEST(loops, where_rows_are_very_long_each_position_of_a_window_has_a_thread) {
   stream s{on};
   memory<speculation::gpu_tls> tm{on};
   auto a = tm.allocate<int>(n), b = tm.allocate<int>(n, 2);
-  const std::vector<int> index(20, 7);
-  buffer there(on, index.size() * sizeof(int));
-  on->copy_to_device(s.handle(), there.as<void>(), index.data(), there.size());
+  const buffer index = conformance::values_on(s, std::vector<int>(20, 7));
   std::vector<std::uint32_t> runs(n);
-  buffer counted(on, runs.size() * sizeof(std::uint32_t));
   const auto rounds = [&](std::uint32_t count, bool adapt) {
-    on->fill_zero(s.handle(), counted.as<void>(), counted.size());
+    const buffer counted = conformance::values_on(s, std::vector<std::uint32_t>(n));
     const loop_config config{.capacity = {.reads = 20, .writes = 1},
                              .blocks = 1,
                              .threads = 32,
@@ -245,9 +242,9 @@ TEST(loops, where_rows_are_very_long_each_position_of_a_window_has_a_thread) {
                              .first_window = 32,
                              .adapt = adapt,
                              .in_place = false};
-    const adds_up_a_row body{a, b, there.as<int>(), count, counted.as<std::uint32_t>()};
+    const adds_up_a_row body{a, b, index.as<int>(), count, counted.as<std::uint32_t>()};
     const std::uint64_t all = speculate(s, tm, n, body, config).rounds;
-    on->copy_from_device(s.handle(), runs.data(), counted.as<void>(), counted.size());
+    on->copy_from_device(s.handle(), runs.data(), counted.as<void>(), n * sizeof runs[0]);
     s.synchronize();
     return all;
   };
