@@ -10,10 +10,12 @@
 #include <fstream>
 #include <limits>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "gputm/error.hpp"
+#include "gputm/host/replayable_memory.hpp"
 
 namespace gputm {
 namespace {
@@ -31,7 +33,10 @@ std::size_t memory_of_machine(const std::string& which) {
 class host_backend final : public backend {
   host::config config_;
   host::executor executor_;
-  std::atomic<std::size_t> live_ = 0;  // bytes
+  std::optional<host::replayable_memory> exploring_;  // fast runs have memory of the heap
+  std::atomic<std::size_t> live_ = 0;                 // bytes of that
+
+  bool explores() const { return exploring_.has_value(); }
 
   /// Linux hands out more than there is, and kills whoever uses it.
   bool too_much(std::size_t bytes) const {
@@ -46,12 +51,12 @@ class host_backend final : public backend {
   explicit host_backend(const host::config& config) : config_(config) {
     if (config_.warp_width < 1 || config_.warp_width > 32)
       throw invalid_argument("warp_width is " + std::to_string(config_.warp_width) + ": it can be 1 to 32");
+    if (config_.schedule != host::scheduler::fast) exploring_.emplace();
     if (config_.os_threads == 0) config_.os_threads = std::max(1u, std::thread::hardware_concurrency());
   }
   device_kind kind() const override { return device_kind::host; }
   std::string name() const override {
-    return config_.schedule == host::scheduler::fast ? "host, " + std::to_string(config_.os_threads) + " OS threads"
-                                                     : std::string("host, exploring");
+    return explores() ? std::string("host, exploring") : "host, " + std::to_string(config_.os_threads) + " OS threads";
   }
   std::uint32_t multiprocessors() const override { return config_.os_threads; }
   std::uint32_t warp_width() const override { return config_.warp_width; }
@@ -60,13 +65,16 @@ class host_backend final : public backend {
     return std::min(most, host::most_resident_threads / std::max(threads, 1u));
   }
   void* allocate(std::size_t bytes) override {
-    void* p = too_much(bytes) ? nullptr : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    void* p = nullptr;
+    if (!too_much(bytes))
+      p = explores() ? exploring_->allocate(bytes) : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (!p)
       throw out_of_memory("the host has no " + std::to_string(bytes) + " bytes left; use smaller arrays or capacities");
-    live_ += malloc_usable_size(p);
+    if (!explores()) live_ += malloc_usable_size(p);
     return p;
   }
   void free(void* p) noexcept override {
+    if (explores()) return exploring_->free(p);
     live_ -= malloc_usable_size(p);
     std::free(p);
   }
@@ -95,7 +103,7 @@ class host_backend final : public backend {
     if (last) return;
     const std::string kind = std::string(host::name(last.result)) + ": ";
     std::string what = last.what.starts_with(kind) ? last.what : kind + last.what;
-    if (config_.schedule != host::scheduler::fast)
+    if (explores())
       what += "\n  schedule: " + std::string(host::name(config_.schedule)) + ", seed " + std::to_string(config_.seed);
     throw schedule_failed(what);
   }

@@ -1,8 +1,9 @@
 #include "explorer.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <map>
+
+#include "gputm/host/replayable_memory.hpp"
 
 namespace gputm::conformance {
 
@@ -13,6 +14,7 @@ struct explorer::backend final : gputm::backend {
   host::report last;
   std::uint64_t steps = 0;
   std::size_t live = 0, shared_bytes = 0;
+  host::replayable_memory memory;
 
   device_kind kind() const override { return device_kind::host; }
   std::string name() const override { return "host, exploring"; }
@@ -21,7 +23,7 @@ struct explorer::backend final : gputm::backend {
   std::uint32_t max_resident_blocks(std::uint32_t) const override { return 64; }
   std::size_t shared_bytes_of_block() const override { return shared_bytes; }
   void* allocate(std::size_t bytes) override {
-    void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    void* p = memory.allocate(bytes);
     if (!p) throw out_of_memory("no " + std::to_string(bytes) + " bytes left");
     std::memset(p, 0xCD, bytes);
     ++live;
@@ -29,7 +31,7 @@ struct explorer::backend final : gputm::backend {
   }
   void free(void* p) noexcept override {
     --live;
-    std::free(p);
+    memory.free(p);
   }
   void* create_stream() override { return nullptr; }
   void destroy_stream(void*) noexcept override {}
