@@ -131,7 +131,11 @@ class placed_loop {
       case 6: one = {{act::store_other, d_.below(others())}}; break;
       case 7: one = {{act::store, row_ * j + within()}, {act::cancel_if, 1}}; break;
       case 8: one = {{act::load_several, row_ * j, 1 + d_.below(20)}, {act::store_there, 0}}; break;
-      case 9: one.insert(somewhere(), {act::load_other, d_.below(others())}); break;
+      case 9: {
+        const auto there = somewhere();  // first: compilers throw an argument's dice in any order
+        one.insert(there, {act::load_other, d_.below(others())});
+        break;
+      }
       default: one.insert(one.begin(), {act::load, row_ * spot_});  // reads where strays go
     }
   }
