@@ -34,9 +34,10 @@ class host_backend final : public backend {
   host::config config_;
   host::executor executor_;
   std::optional<host::replayable_memory> exploring_;  // fast runs have memory of the heap
-  std::atomic<std::size_t> live_ = 0;                 // bytes of that
+  std::atomic<std::size_t> live_ = 0;                 // bytes
 
   bool explores() const { return exploring_.has_value(); }
+  std::size_t size(void* p) { return explores() ? exploring_->size(p) : malloc_usable_size(p); }
 
   /// Linux hands out more than there is, and kills whoever uses it.
   bool too_much(std::size_t bytes) const {
@@ -70,13 +71,12 @@ class host_backend final : public backend {
       p = explores() ? exploring_->allocate(bytes) : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (!p)
       throw out_of_memory("the host has no " + std::to_string(bytes) + " bytes left; use smaller arrays or capacities");
-    if (!explores()) live_ += malloc_usable_size(p);
+    live_ += size(p);
     return p;
   }
   void free(void* p) noexcept override {
-    if (explores()) return exploring_->free(p);
-    live_ -= malloc_usable_size(p);
-    std::free(p);
+    live_ -= size(p);
+    explores() ? exploring_->free(p) : std::free(p);
   }
   void* create_stream() override { return nullptr; }
   void destroy_stream(void*) noexcept override {}

@@ -1,7 +1,9 @@
 #include "gputm/host/replayable_memory.hpp"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +18,7 @@ constexpr std::size_t worth_giving_back = std::size_t{64} << 20;
 constexpr std::size_t page = std::size_t{64} << 10;  // or a multiple of it
 
 struct address_range {
-  bool taken = false, refused = false;
+  bool taken = false;          // for good where the operating system refuses it
   std::byte* begin = nullptr;  // stays mapped: the next exploration has its pages already
 };
 std::mutex ranges_mutex;
@@ -37,34 +39,37 @@ std::byte* map([[maybe_unused]] std::size_t which) {
 #endif
 }
 
-int take_range() {
+std::byte* take_range() {
   const std::lock_guard lock(ranges_mutex);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     address_range& r = ranges[i];
-    if (r.taken || r.refused) continue;
-    if (!r.begin) r.begin = map(i);
-    r.refused = !r.begin;
-    if (r.refused) continue;
+    if (r.taken) continue;
     r.taken = true;
-    return static_cast<int>(i);
+    if (!r.begin) r.begin = map(i);
+    if (r.begin) return r.begin;
   }
-  return -1;
+  return nullptr;
 }
 
 }  // namespace
 
-replayable_memory::replayable_memory() : range_(take_range()) {
-  if (range_ >= 0) begin_ = ranges[static_cast<std::size_t>(range_)].begin;
-}
+replayable_memory::replayable_memory() : begin_(take_range()) {}
 
 replayable_memory::~replayable_memory() {
-  if (range_ < 0) return;
+  if (!begin_) return;
   const std::lock_guard lock(ranges_mutex);
-  ranges[static_cast<std::size_t>(range_)].taken = false;
+  std::find_if(ranges.begin(), ranges.end(), [&](const address_range& r) { return r.begin == begin_; })->taken = false;
 }
 
 bool replayable_memory::holds(const void* p) const {
   return begin_ && reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(begin_) < range_bytes;
+}
+
+std::size_t replayable_memory::size(void* p) {
+  if (!holds(p)) return malloc_usable_size(p);
+  const auto from = static_cast<std::size_t>(static_cast<std::byte*>(p) - begin_);
+  const std::lock_guard lock(mutex_);
+  return live_.at(from) - from;
 }
 
 void* replayable_memory::allocate(std::size_t bytes) {

@@ -22,6 +22,7 @@ TEST(replayable_memory, addresses_follow_from_the_order_of_calls) {
     const bool ranged = memory.holds(taken[0]);
     std::vector<std::uintptr_t> now;
     for (void* p : taken) now.push_back(at(p));
+    EXPECT_GE(memory.size(taken[2]), 5'000'000u);
     for (void* p : taken) memory.free(p);
     if (!ranged) GTEST_SKIP() << "no range of addresses to be had, as with a sanitizer";
     if (round == 0) before = now;
@@ -76,6 +77,7 @@ TEST(replayable_memory, without_a_range_it_is_memory_of_the_heap) {
   void* const p = many.back()->allocate(1000);
   ASSERT_NE(p, nullptr);
   EXPECT_FALSE(many.back()->holds(p));
+  EXPECT_GE(many.back()->size(p), 1000u);
   std::memset(p, 1, 1000);
   many.back()->free(p);
   EXPECT_EQ(many.back()->allocate(~std::size_t{0}), nullptr);

@@ -24,12 +24,13 @@ class replayable_memory {
   void free(void*) noexcept;
   /// Whether `p` is at such an address.
   bool holds(const void* p) const;
+  /// Bytes of what allocate() has returned: as many as were asked for, or some more.
+  std::size_t size(void* p);
 
  private:
   std::mutex mutex_;
-  int range_;  ///< -1: none
-  std::byte* begin_ = nullptr;
-  std::size_t used_ = 0;  ///< of the range: up to the end of the last piece that has not been given back
+  std::byte* const begin_;  ///< of its range; null: none
+  std::size_t used_ = 0;    ///< of the range: up to the end of the last piece that has not been given back
   std::map<std::size_t, std::size_t> live_;  ///< where pieces begin and end in the range
 };
 
