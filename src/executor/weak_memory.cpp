@@ -81,12 +81,26 @@ void knowledge::join(const knowledge& other) {
   host::join(clock, other.clock);
 }
 
+void knowledge::clear() {
+  seen.clear();
+  clock.clear();
+}
+
 bool announcement::known_to(const knowledge& k) const {
   return std::all_of(ticks.begin(), ticks.end(), [&](const tick& t) { return get(k.clock, t.thread) >= t.clock; });
 }
 
+void weak_memory::thread::reset() {
+  now.clear();
+  for (const side s : {near, far}) {
+    acquirable[s].clear();
+    fenced[s] = nullptr;
+  }
+}
+
 void weak_memory::reset(std::uint32_t threads, std::uint32_t blocks) {
-  threads_.assign(threads, {});
+  threads_.resize(threads);
+  for (thread& t : threads_) t.reset();
   granules_.clear();
   used_ = 0;
   device_fences_.clear();
@@ -106,7 +120,7 @@ weak_memory::location& weak_memory::locate(const request& r) {
     location& l = locations_[*taken - 1];
     if (l.ended) fail_ended(r);
     if (l.address != r.address || l.size != r.size) fail_mixed(l, r);
-    if (l.history.back().value != read_memory(r.address, r.size)) fail_changed(l, r);
+    if (l.newest.value != read_memory(r.address, r.size)) fail_changed(l, r);
     return l;
   }
   location& l = create(r);
@@ -124,8 +138,8 @@ weak_memory::location& weak_memory::create(const request& r) {
   l.ended = false;
   l.dropped = 0;
   l.accesses.clear();
-  l.history.clear();
-  l.history.push_back({read_memory(r.address, r.size), 0, scope::system, {}});  // what the host wrote
+  l.newest = {read_memory(r.address, r.size), 0, scope::system, {}};  // what the host wrote
+  l.older.clear();
   return l;
 }
 
@@ -135,8 +149,11 @@ void weak_memory::forget(const shared_memory& m) {
 }
 
 void weak_memory::forget(const void* begin, std::size_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(begin) / 8;  // both are aligned to more than a granule
-  std::erase_if(granules_, [&](const auto& g) { return g.first - first < (bytes + 7) / 8; });
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  for (std::uint32_t i = 0; i < used_; ++i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(locations_[i].address);
+    if (address - first < bytes) granules_[address / 8] = {};
+  }
 }
 
 void weak_memory::end(const shared_memory& m) {
@@ -171,7 +188,7 @@ std::uint64_t weak_memory::load_one(const request& r) {
   location& l = locate(r);
   if (r.order == order::seq_cst) order_after_fences(r.scope);
   // A plain load that does not race has the newest store before it.
-  const std::uint32_t index = r.plain ? l.newest() : choose(l, get(self().now.seen, index_of(l)), nullptr);
+  const std::uint32_t index = r.plain ? l.index_of_newest() : choose(l, get(self().now.seen, index_of(l)), nullptr);
   read(l, index, r, r.order);
   check(l, r, false);  // after the read: what it has acquired happens before it
   return l.at(index).value;
@@ -180,9 +197,9 @@ std::uint64_t weak_memory::load_one(const request& r) {
 // From the newest store one step back at a time, as chance will have it.
 std::uint32_t weak_memory::choose(location& l, std::uint32_t oldest, const std::uint64_t* unwanted) {
   oldest = std::max(oldest, l.dropped);
-  std::uint32_t i = l.newest();
+  std::uint32_t i = l.index_of_newest();
   while (i > oldest && owner_.random().chance(owner_.settings().stale_probability)) --i;
-  if (i == l.newest() || (unwanted && l.at(i).value == *unwanted)) return l.newest();
+  if (i == l.index_of_newest() || (unwanted && l.at(i).value == *unwanted)) return l.index_of_newest();
   ++owner_.counters().stale_reads;
   return i;
 }
@@ -242,17 +259,24 @@ publication weak_memory::publish(side which, const request& r, const stored* con
 }
 
 void weak_memory::append(location& l, const request& r, std::uint64_t value, const stored* continued) {
-  raise(self().now.seen, index_of(l), l.newest() + 1);
+  raise(self().now.seen, index_of(l), l.index_of_newest() + 1);
   stored s{value, owner_.self().state.block, r.scope, {}};
   s.published[near] = publish(near, r, continued);
   const bool same = r.scope != scope::block && self().fenced[near] == self().fenced[far] &&
                     (!continued || continued->published[near] == continued->published[far]);
   s.published[far] = same ? s.published[near] : publish(far, r, continued);
-  if (l.history.size() >= 2 * window) {
-    l.history.erase(l.history.begin(), l.history.begin() + window);
-    l.dropped += window;
+  if (r.plain) {
+    // Whoever does not know of this store races with it: nobody may load an older one.
+    l.dropped = l.index_of_newest() + 1;
+    l.older.clear();
+  } else {
+    if (l.older.size() + 1 >= 2 * window) {
+      l.older.erase(l.older.begin(), l.older.begin() + window);
+      l.dropped += window;
+    }
+    l.older.push_back(std::move(l.newest));
   }
-  l.history.push_back(std::move(s));
+  l.newest = std::move(s);
   std::memcpy(const_cast<void*>(r.address), &value, r.size);
   owner_.mix(value);
 }
@@ -268,7 +292,7 @@ std::uint64_t weak_memory::modify(const request& r, const modification& m) {
   if (r.order == order::seq_cst) order_after_fences(r.scope);
   // One that writes must read the newest store. A failing compare-exchange is a load.
   const bool cas = m.kind == rmw_kind::cas;
-  std::uint32_t index = l.newest();
+  std::uint32_t index = l.index_of_newest();
   if (cas) index = choose(l, get(self().now.seen, index_of(l)), &m.expected);
   const bool writes = !cas || l.at(index).value == m.expected;
   read(l, index, r, writes ? r.order : m.failure);

@@ -13,12 +13,13 @@
 #pragma once
 
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "fiber.hpp"
+#include "granule_table.hpp"
 
 namespace gputm::host {
 
@@ -29,6 +30,7 @@ struct knowledge {
   std::vector<std::uint32_t> seen;   ///< by location: index of the oldest store that may still be read
   std::vector<std::uint32_t> clock;  ///< by thread: accesses that happen before
   void join(const knowledge& other);
+  void clear();
 };
 
 /// What a release publishes. Every publication is a tick of its thread's clock, so whoever knows of those ticks
@@ -91,6 +93,7 @@ class weak_memory {
     knowledge now;
     by_side<knowledge> acquirable;  ///< what relaxed loads have met, for an acquire fence to come
     by_side<publication> fenced;    ///< what a release fence has published, for relaxed stores to come
+    void reset();
   };
   struct stored {
     std::uint64_t value = 0;
@@ -112,15 +115,15 @@ class weak_memory {
     site first;  ///< who created it, for reports
     op first_kind{};
     bool ended = false;         ///< with its block, whose shared memory it was
-    std::uint32_t dropped = 0;  ///< stores that were forgotten, at the front of the history
-    std::vector<stored> history;
-    std::vector<access> accesses;
+    std::uint32_t dropped = 0;  ///< stores that were forgotten, before the older ones
+    // Most locations have one store that counts and are accessed by one thread: nothing of them lies elsewhere.
+    stored newest;
+    std::vector<stored> older;
+    boost::container::small_vector<access, 1> accesses;
 
-    std::uint32_t newest() const { return dropped + static_cast<std::uint32_t>(history.size()) - 1; }
-    const stored& at(std::uint32_t index) const { return history[index - dropped]; }
+    std::uint32_t index_of_newest() const { return dropped + static_cast<std::uint32_t>(older.size()); }
+    const stored& at(std::uint32_t index) const { return index == index_of_newest() ? newest : older[index - dropped]; }
   };
-  /// For each of eight aligned bytes, the index of its location plus one; 0: none yet.
-  using granule = std::array<std::uint32_t, 8>;
 
   /// Stores that a load may still find: far more than chance goes back, and few enough for long runs.
   static constexpr std::uint32_t window = 128;
@@ -150,7 +153,7 @@ class weak_memory {
 
   worker& owner_;
   std::vector<thread> threads_;  // by rank in the grid
-  std::unordered_map<std::uintptr_t, granule> granules_;
+  granule_table granules_;
   std::vector<location> locations_;  // the first used_ of them; the others keep their buffers
   std::uint32_t used_ = 0;
   std::vector<std::uint32_t> device_fences_;              // seen by the seq_cst fences of device scope so far
