@@ -21,8 +21,9 @@ endif()
 
 # Headers of the standard library that most tests include, parsed once for all: they were a third of what a mutant takes
 # to compile.
-set(gputm_common_headers <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <functional> <map> <memory> <optional>
-  <random> <set> <span> <sstream> <string> <thread> <variant> <vector>)
+set(gputm_common_headers <algorithm> <array> <atomic> <bit> <chrono> <concepts> <cstdint> <cstring> <functional> <map>
+  <memory> <mutex> <optional> <random> <ranges> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread>
+  <unordered_map> <variant> <vector>)
 
 # Leaves a file alone that has this content, so that nothing is built anew for it.
 function(write_if_different path content)

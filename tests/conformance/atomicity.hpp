@@ -1,6 +1,7 @@
 // Atomicity: a transaction takes effect as a whole or not at all, and is seen as a whole.
 #pragma once
 
+#include "gputm/run.hpp"
 #include "venue.hpp"
 
 namespace gputm::conformance {

@@ -1,6 +1,7 @@
 // Bulk runs: sizes, kinds that mix, counters, workspaces that are used again.
 #pragma once
 
+#include "gputm/run.hpp"
 #include "isolation.hpp"
 #include "values_on.hpp"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "atomicity.hpp"
+#include "gputm/run.hpp"
 
 namespace gputm::conformance {
 

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "gputm/run.hpp"
 #include "venue.hpp"
 
 namespace gputm::conformance {

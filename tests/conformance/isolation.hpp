@@ -2,6 +2,7 @@
 #pragma once
 
 #include "atomicity.hpp"
+#include "gputm/run.hpp"
 
 namespace gputm::conformance {
 

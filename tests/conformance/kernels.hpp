@@ -5,6 +5,7 @@
 
 #if defined(__CUDACC__)
 #include "bulk.hpp"
+#include "gputm/run.hpp"
 #endif
 
 namespace gputm::conformance {

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "gputm/run.hpp"
 #include "venue.hpp"
 
 namespace gputm::conformance {

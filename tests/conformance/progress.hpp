@@ -1,6 +1,7 @@
 // Progress: whatever the contention, every transaction gets through.
 #pragma once
 
+#include "gputm/run.hpp"
 #include "isolation.hpp"
 
 namespace gputm::conformance {

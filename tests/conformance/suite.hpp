@@ -13,6 +13,7 @@
 #include "batches.hpp"
 #include "bulk.hpp"
 #include "faults.hpp"
+#include "gputm/gputm.hpp"
 #include "histories.hpp"
 #include "isolation.hpp"
 #include "kernels.hpp"

@@ -1,6 +1,7 @@
 // Elements of any trivially copyable type, several arrays in one transaction, any number of elements a lock.
 #pragma once
 
+#include "gputm/run.hpp"
 #include "venue.hpp"
 
 namespace gputm::conformance {

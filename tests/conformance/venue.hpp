@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "gputm/gputm.hpp"
+#include "gputm/device.hpp"
+#include "gputm/memory.hpp"
+#include "gputm/workspace.hpp"
 
 namespace gputm::conformance {
 

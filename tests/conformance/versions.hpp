@@ -1,6 +1,8 @@
 // Versions of lock words wrap: PR-STM only, for what it promises about them.
 #pragma once
 
+#include "gputm/algorithm/pr_stm.hpp"
+#include "gputm/run.hpp"
 #include "suite.hpp"
 
 namespace gputm::conformance {

@@ -34,7 +34,8 @@ int catch_mutant(const quarry& q) {
 }
 
 int pass_control(const std::vector<quarry>& all, std::size_t part, std::size_t parts) {
-  // mutants of one property share schedules: those of the one that has most are those of all
+  // Mutants of one property share schedules: those of the one that has most are those of all. Half of them are more than
+  // any is caught after.
   std::vector<quarry> longest;
   for (const quarry& q : all) {
     const auto at = std::find_if(longest.begin(), longest.end(), [&q](const quarry& other) {
@@ -48,7 +49,7 @@ int pass_control(const std::vector<quarry>& all, std::size_t part, std::size_t p
   int failed = 0;
   for (std::size_t k = part; k < longest.size(); k += parts) {
     const quarry& q = longest[k];
-    const conformance::search_result r = search(q, 0, q.schedules);
+    const conformance::search_result r = search(q, 0, q.schedules / 2);
     std::printf("%s, and all of its property: the library as it is, %llu schedules: %s\n", q.name,
                 static_cast<unsigned long long>(r.schedules), r.failed ? r.what.c_str() : "no failure");
     failed |= r.failed;

@@ -19,8 +19,8 @@ struct quarry {
 
 /// 0 if the property fails within so many schedules, and says what it should.
 int catch_mutant(const quarry&);
-/// 0 if no property fails within the most schedules of its mutants. Of `parts` parts of all properties this is number
-/// `part`, from 0 on.
+/// 0 if no property fails within half of the most schedules of its mutants. Of `parts` parts of all properties this is
+/// number `part`, from 0 on.
 int pass_control(const std::vector<quarry>&, std::size_t part, std::size_t parts);
 
 }  // namespace gputm::mutants

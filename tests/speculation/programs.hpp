@@ -8,6 +8,7 @@
 
 #include "conformance/values_on.hpp"
 #include "conformance/venue.hpp"
+#include "gputm/speculate.hpp"
 
 namespace gputm::conformance {
 

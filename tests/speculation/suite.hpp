@@ -12,6 +12,7 @@
 
 #include "conformance/explorer.hpp"
 #include "conformance/gpu.hpp"
+#include "gputm/gputm.hpp"
 #include "speculation/captured_loops.hpp"
 #include "speculation/cut_loops.hpp"
 #include "speculation/fickle_loops.hpp"
@@ -52,11 +53,23 @@ inline void on_fast_host(void (*property)(const venue&)) {
     EXPECT_NO_THROW(property({host_device(c), mode::fast, seed + round, round}));
   }
 }
-inline void explored(void (*property)(const venue&), bool weak, double schedules) {
+/// Ablations get half of the schedules: but for what they leave out they are gpu_tls.
+template <class E>
+inline constexpr double share_of = 1.0;
+template <>
+inline constexpr double share_of<speculation::gpu_tls_lazy> = 0.5;
+template <>
+inline constexpr double share_of<speculation::gpu_tls_no_forwarding> = 0.5;
+template <>
+inline constexpr double share_of<speculation::gpu_tls_no_repair> = 0.5;
+
+template <class E>
+void explored(void (*property)(const venue&), bool weak, double schedules) {
   const auto seed = static_cast<std::uint64_t>(number_of("GPUTM_SEED", 1));
   const double only = number_of("GPUTM_REPLAY", -1);
   const auto first = only >= 0 ? static_cast<std::uint64_t>(only) : 0;
-  const auto count = only >= 0 ? 1 : static_cast<std::uint64_t>(schedules * number_of("GPUTM_SCHEDULES", 1)) + 1;
+  const auto count =
+      only >= 0 ? 1 : static_cast<std::uint64_t>(schedules * share_of<E> * number_of("GPUTM_SCHEDULES", 1)) + 1;
   const search_result found = explorer(weak).search(property, seed, first, count);
   EXPECT_FALSE(found.failed) << found.what << "\n  to replay: GPUTM_SEED=" << seed << " GPUTM_REPLAY=" << found.index;
 }
@@ -75,16 +88,18 @@ inline void on_gpu(void (*property)(const venue&)) {
 #else
 #define GPUTM_LOOP_ON_GPU(engine, property)
 #endif
-#define GPUTM_LOOP_PROPERTY(engine, property, schedules)                                                      \
-  TEST(engine##_fast, property) {                                                                             \
-    gputm::conformance::on_fast_host(gputm::conformance::property<gputm::speculation::engine>);               \
-  }                                                                                                           \
-  TEST(engine##_explore, property) {                                                                          \
-    gputm::conformance::explored(gputm::conformance::property<gputm::speculation::engine>, false, schedules); \
-  }                                                                                                           \
-  TEST(engine##_weak, property) {                                                                             \
-    gputm::conformance::explored(gputm::conformance::property<gputm::speculation::engine>, true, schedules);  \
-  }                                                                                                           \
+#define GPUTM_LOOP_PROPERTY(engine, property, schedules)                                                               \
+  TEST(engine##_fast, property) {                                                                                      \
+    gputm::conformance::on_fast_host(gputm::conformance::property<gputm::speculation::engine>);                        \
+  }                                                                                                                    \
+  TEST(engine##_explore, property) {                                                                                   \
+    gputm::conformance::explored<gputm::speculation::engine>(gputm::conformance::property<gputm::speculation::engine>, \
+                                                             false, schedules);                                        \
+  }                                                                                                                    \
+  TEST(engine##_weak, property) {                                                                                      \
+    gputm::conformance::explored<gputm::speculation::engine>(gputm::conformance::property<gputm::speculation::engine>, \
+                                                             true, schedules);                                         \
+  }                                                                                                                    \
   GPUTM_LOOP_ON_GPU(engine, property)
 #define GPUTM_LOOP_ENGINE(engine)                                                     \
   GPUTM_LOOP_PROPERTY(engine, random_loops_equal_the_sequential_loop, 10000)          \
