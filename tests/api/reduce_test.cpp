@@ -1,4 +1,5 @@
 // reduce_each in transactions: a body that does both, transaction or iteration, needs no other one.
+#include "conformance/values_on.hpp"
 #include "support.hpp"
 
 namespace gputm::api_test {
@@ -51,8 +52,7 @@ TEST(reduce_each, transactions_add_up_elements) {
     index[k] = static_cast<int>(n - 1 - k);
   }
   tm.write(s, a, values);
-  buffer there(d, n * sizeof(int));
-  d->copy_to_device(s.handle(), there.as<void>(), index.data(), there.size());
+  const buffer there = conformance::values_on(s, index);
   for (const std::uint32_t count : {0u, 1u, 17u, n}) {
     long in_turn = 1000 * static_cast<long>(count), listed = in_turn;
     for (std::uint32_t k = 0; k < count; ++k) {
