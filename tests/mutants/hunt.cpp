@@ -34,8 +34,8 @@ int catch_mutant(const quarry& q) {
 }
 
 int pass_control(const std::vector<quarry>& all, std::size_t part, std::size_t parts) {
-  // Mutants of one property share schedules: those of the one that has most are those of all. Half of them are more than
-  // any is caught after.
+  // Mutants of one property share schedules: those of the one that has most are those of all. Half of them are more
+  // than any is caught after.
   std::vector<quarry> longest;
   for (const quarry& q : all) {
     const auto at = std::find_if(longest.begin(), longest.end(), [&q](const quarry& other) {
