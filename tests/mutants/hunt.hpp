@@ -13,11 +13,11 @@ struct quarry {
   const char* name;
   void (*property)(const conformance::venue&);
   conformance::mode how;
-  std::uint64_t schedules;
-  const char* message;  ///< what a failure must say
+  std::uint64_t schedules;  ///< to search; half of them must do
+  const char* message;      ///< what a failure must say
 };
 
-/// 0 if the property fails within so many schedules, and says what it should.
+/// 0 if the property fails within half of so many schedules, and says what it should.
 int catch_mutant(const quarry&);
 /// 0 if no property fails within half of the most schedules of its mutants. Of `parts` parts of all properties this is
 /// number `part`, from 0 on.
