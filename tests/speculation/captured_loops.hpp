@@ -18,8 +18,7 @@ struct add_one {
 };
 
 template <class E, class Body>
-void can_be_captured(const venue& v, stream& s, memory<E>& tm, array<std::uint32_t> a, const Body& body,
-                     const loop_config& c) {
+void can_be_captured(stream& s, memory<E>& tm, array<std::uint32_t> a, const Body& body, const loop_config& c) {
   const std::uint32_t n = a.size();
   auto w = make_loop_workspace<Body>(s, tm, n, c);
   auto handle = static_cast<cudaStream_t>(s.handle());
@@ -55,10 +54,10 @@ void a_loop_can_be_captured_in_a_graph(const venue& v) {
   memory<E> tm{v.on};
   const auto a = tm.template allocate<std::uint32_t>(5000);
   loop_config c = config_for(v, {.reads = 1, .writes = 1});
-  can_be_captured(v, s, tm, a, add_one{a}, c);
+  can_be_captured(s, tm, a, add_one{a}, c);
   c.skip_idle_from = 1;
   const auto b = tm.template allocate<std::uint32_t>(70'000);
-  can_be_captured(v, s, tm, b, mostly_idle{add_one{b}}, c);
+  can_be_captured(s, tm, b, mostly_idle{add_one{b}}, c);
 }
 
 }  // namespace gputm::conformance
