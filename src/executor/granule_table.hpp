@@ -11,8 +11,8 @@ namespace gputm::host {
 /// For each of eight aligned bytes, the index of its location plus one; 0: none yet.
 using granule = std::array<std::uint32_t, 8>;
 
-/// Granules by their number, which is their address divided by eight. Open addressing, and neighbours side by side:
-/// with a node for each, most of the time that weak memory took went into cache misses.
+/// Granules by their number, which is their address divided by eight. Open addressing, and neighbours side by side: a
+/// map's node for each costs an allocation, and one more cache miss an access.
 class granule_table {
   struct entry {
     std::uintptr_t number = 0;

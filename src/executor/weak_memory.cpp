@@ -148,18 +148,20 @@ void weak_memory::forget(const shared_memory& m) {
   if (m.dynamic_begin()) forget(m.dynamic_begin(), m.dynamic_bytes());
 }
 
-void weak_memory::forget(const void* begin, std::size_t bytes) {
+template <class Act>
+void weak_memory::each_within(const void* begin, std::size_t bytes, Act act) {
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
-  for (std::uint32_t i = 0; i < used_; ++i) {
-    const auto address = reinterpret_cast<std::uintptr_t>(locations_[i].address);
-    if (address - first < bytes) granules_[address / 8] = {};
-  }
+  for (std::uint32_t i = 0; i < used_; ++i)
+    if (reinterpret_cast<std::uintptr_t>(locations_[i].address) - first < bytes) act(locations_[i]);
+}
+
+void weak_memory::forget(const void* begin, std::size_t bytes) {
+  each_within(begin, bytes,
+              [this](const location& l) { granules_[reinterpret_cast<std::uintptr_t>(l.address) / 8] = {}; });
 }
 
 void weak_memory::end(const shared_memory& m) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(m.dynamic_begin());
-  for (std::uint32_t i = 0; i < used_; ++i)
-    if (reinterpret_cast<std::uintptr_t>(locations_[i].address) - begin < m.dynamic_bytes()) locations_[i].ended = true;
+  each_within(m.dynamic_begin(), m.dynamic_bytes(), [](location& l) { l.ended = true; });
 }
 
 // Memory on a thread's own stack is nobody else's, and means something else at the next call.

@@ -132,6 +132,9 @@ class weak_memory {
   location& locate(const request&);
   location& create(const request&);
   std::uint32_t index_of(const location& l) const { return static_cast<std::uint32_t>(&l - locations_.data()); }
+  /// Calls act with each location in these bytes.
+  template <class Act>
+  void each_within(const void* begin, std::size_t bytes, Act act);
   void forget(const void* begin, std::size_t bytes);
   bool is_private(const void*) const;
 
