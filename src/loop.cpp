@@ -129,29 +129,40 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64
 }
 
 /// A loop of several windows has memory of its own for what a pass in place saves, unless that is more than it may
-/// have. So many words; 0: none.
-std::uint64_t words_saved(const loop_sizes& s, const loop_config& c, const backend& on) {
+/// have; with keys if those fit, too.
+struct words_saved {
+  std::uint64_t without_keys = 0;  ///< 0: it has none
+  std::uint64_t keys = 0;
+};
+words_saved plan_words_saved(const loop_sizes& s, const loop_config& c, const backend& on) {
   const std::uint64_t n = s.limits.iterations;
-  const std::uint64_t words = parts::saved_space::words(n, c.capacity.writes, s.logs.value_words);
   const std::uint64_t share = c.log_bytes != 0 ? c.log_bytes : share_of_memory(on, usual_log_bytes);
-  const bool may = words <= parts::saved_space::most_words && words * sizeof(std::uint64_t) <= share;
-  return n > s.logs.window && may ? words : 0;
+  const auto words = [&](bool has_keys) {
+    const std::uint64_t all = parts::saved_space::words(n, c.capacity.writes, s.logs.value_words, has_keys);
+    return all <= parts::saved_space::most_words && all * sizeof(std::uint64_t) <= share ? all : 0;
+  };
+  if (n <= s.logs.window) return {};
+  const std::uint64_t without_keys = words(false), with_keys = words(true);
+  return {without_keys, with_keys != 0 ? with_keys - without_keys : 0};
 }
 /// It lies from byte `at` on.
-void plan_saved(loop_sizes& s, std::uint64_t words, std::uint64_t at) {
+void plan_saved(loop_sizes& s, const words_saved& words, std::uint64_t at) {
   s.saved_at = s.saved_values_at = s.in_place_bytes = at;
-  if (words == 0) return;
+  if (words.without_keys == 0) return;
   s.saved_positions = static_cast<std::uint32_t>(s.limits.iterations);
   s.saved_values_at += s.limits.iterations * sizeof(std::uint64_t);
-  s.in_place_bytes += words * sizeof(std::uint64_t);
+  s.in_place_bytes += words.without_keys * sizeof(std::uint64_t);
+  if (words.keys != 0) s.saved_keys_at = s.in_place_bytes;
+  s.in_place_bytes += words.keys * sizeof(std::uint64_t);
 }
 /// What passes in place need besides logs, which have been planned, and marks; elements have marks of their own.
 void plan_in_place(loop_sizes& s, const loop_config& c, const device& on) {
   // more strays than that had better be deferred as all others; a loop of several windows has memory for fewer
   constexpr std::uint64_t some = 64, of_8 = 3;
   constexpr std::uint64_t sector = parts::stray_space::sector;
-  const std::uint64_t saved = words_saved(s, c, *on);
-  const std::uint64_t entries = std::max(of_8 * s.logs.window, saved != 0 ? s.limits.iterations : 0) / 8 + some;
+  const words_saved saved = plan_words_saved(s, c, *on);
+  const bool has_saved = saved.without_keys != 0;
+  const std::uint64_t entries = std::max(of_8 * s.logs.window, has_saved ? s.limits.iterations : 0) / 8 + some;
   s.strays.entries = static_cast<std::uint32_t>(entries);
   s.strays.value_words = s.logs.value_words;
   s.strays_at = ceiling(sizeof(parts::in_place_past), sector) * sector;

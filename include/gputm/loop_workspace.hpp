@@ -32,6 +32,7 @@ struct loop_sizes {
   parts::stray_space strays;         ///< without memory
   std::uint64_t strays_at = 0, roles_at = 0;
   std::uint64_t saved_at = 0, saved_values_at = 0;  ///< saved_space, if it has memory of its own
+  std::uint64_t saved_keys_at = 0;                  ///< 0: it has no keys
   std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
   std::uint64_t scout_from = 0;                     ///< detail::scout_from()
@@ -158,8 +159,9 @@ class loop_workspace {
   parts::saved_space saved() const {
     if (sizes_.saved_positions == 0) return parts::saved_space::within(sizes_.logs);
     std::byte* const base = in_place_.template as<std::byte>();
-    return {reinterpret_cast<std::uint64_t*>(base + sizes_.saved_at),
-            reinterpret_cast<std::uint64_t*>(base + sizes_.saved_values_at), sizes_.saved_positions,
+    const auto words = [base](std::uint64_t at) { return reinterpret_cast<std::uint64_t*>(base + at); };
+    return {words(sizes_.saved_at), words(sizes_.saved_values_at),
+            sizes_.saved_keys_at != 0 ? words(sizes_.saved_keys_at) : nullptr, sizes_.saved_positions,
             sizes_.logs.value_words};
   }
   /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet, or knows for good: what
@@ -263,7 +265,7 @@ class loop_workspace {
     if (h == known::none || n > (h & known::most_iterations)) return {};
     const std::uint32_t owners = h >> known::ready_bits;
     if (owners == parts::in_place_past::lists) return in_place_kind::lists;
-    return owners == parts::in_place_past::wide_rows ? in_place_kind::any_rows : in_place_kind::rows;
+    return owners == parts::in_place_past::rows ? in_place_kind::rows : in_place_kind::any_rows;
   }
   /// Whether a scout had better look at the next loop first: at a long one, or one that comes again, of which nobody
   /// knows anything. Its kernels have been loaded if the workspace has been made for such a one. What it tells may not

@@ -11,6 +11,7 @@ GPUTM_LOOP_PROPERTY(gpu_tls, rows_end_with_their_array, 500)
 GPUTM_LOOP_PROPERTY(gpu_tls, a_pass_goes_by_what_it_is_for, 500)
 GPUTM_LOOP_PROPERTY(gpu_tls, lists_are_those_of_the_loop_before, 2500)
 GPUTM_LOOP_PROPERTY(gpu_tls, what_a_pass_saves_is_its_own, 2000)
+GPUTM_LOOP_PROPERTY(gpu_tls, loops_that_claim_equal_the_sequential_loops, 2500)
 
 // And of the one whose repairs wait.
 GPUTM_LOOP_PROPERTY(gpu_tls, long_iterations_are_waited_for, 300)

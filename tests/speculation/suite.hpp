@@ -14,6 +14,7 @@
 #include "conformance/gpu.hpp"
 #include "gputm/gputm.hpp"
 #include "speculation/captured_loops.hpp"
+#include "speculation/claimed_loops.hpp"
 #include "speculation/cut_loops.hpp"
 #include "speculation/fickle_loops.hpp"
 #include "speculation/gathering_loops.hpp"

@@ -1,5 +1,5 @@
-// Floor 2: what a loop whose iterations store in place has to know besides marks and logs: which elements they own, and
-// which of them store elsewhere.
+// Floor 2: what a loop whose iterations store in place has to know besides marks and logs: which elements they own, or
+// have claimed, and which of them store elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,16 @@ struct in_place_past {
   std::uint32_t share;                 ///< stray_shares::of_block
 
   std::uint32_t read_arrays, read_begin, read_stride, read_width;  ///< read_rows
-  std::uint32_t anywhere;  ///< strays to what nobody owns may go to any element of ranges that may be stored to; else
-                           ///< to where in_place_space::expected says
+  std::uint32_t anywhere;   ///< strays to what nobody owns may go to any element of ranges that may be stored to; else
+                            ///< to where in_place_space::expected says
+  std::uint32_t updates;    ///< with claims: most iterations load what they are going to store to
+  std::uint32_t has_roles;  ///< elements may have roles; else none has, and they may be claimed
+  std::uint32_t lists_of_claims;  ///< lists are what a pass by claims has left; or were, and came to nothing
 
   static constexpr std::uint32_t most_attempts = 3;
-  static constexpr std::uint32_t rows = 0, wide_rows = 1, lists = 2;  ///< owners: owned_rows; the same; owned_list
+  // owners: owned_rows; the same; owned_list; nobody knows, but iterations can claim them
+  static constexpr std::uint32_t rows = 0, wide_rows = 1, lists = 2, claims = 3;
+  static constexpr std::uint32_t current = 1, lost = 2;  ///< lists_of_claims; 0: there have been none
 };
 
 /// What a pass in place has come to; words of loop_state, zero before the loop.
@@ -44,6 +49,8 @@ struct in_place_words {
   std::uint32_t marked;   ///< it has gone by read_rows, and somebody has read something else where strays may go
 
   static constexpr std::uint32_t anywhere = 1, by_rows = 2;  ///< of mode: in_place_past::anywhere; read_rows
+  static constexpr std::uint32_t by_claims = 4;              ///< in_place_past::claims
+  static constexpr std::uint32_t leaves_lists = 8;           ///< by claims, which are loops' lists from then on
 };
 
 /// What the iterations that a scout has run (scout.hpp) have come to; words of loop_state, zero before the loop.
@@ -59,6 +66,9 @@ struct scout_words {
   std::uint32_t to_nobodys;     ///< and to what nobody owns
   std::uint32_t arrays;         ///< bits of those to which the latter go
   std::uint32_t unfit;          ///< what is a reason against it
+  std::uint32_t stored_to;      ///< bits of all arrays to which they have stored
+  std::uint32_t updates;        ///< iterations that have stored to what they had read
+  std::uint32_t failed;         ///< iterations that have not come to a good end
   std::uint32_t arrived;        ///< warps
 };
 
@@ -68,6 +78,7 @@ struct in_place_hope {
   static constexpr std::uint32_t unknown = 0, none = 0xffffffffu, ready_bits = 30;
   static constexpr std::uint32_t most_iterations = (1u << ready_bits) - 1;  ///< no pass in place has more
   static_assert(saved_space::most_words / 2 <= most_iterations);
+  static_assert(saved_space::most_words / 3 < most_iterations);  // those by claims have keys, too: it is not `none`
 };
 
 /// Trivially copyable; lives in the kernel's parameters. All that it points to is zero before the first loop.
@@ -84,8 +95,10 @@ struct in_place_space {
   bool unproven = false;          ///< and a scout before that, which may have told the past
 
   // What an element may be: one to which strays are expected, since loops before have stored there, but it is nobody's
-  // own; one that is in an owned_list, which bits of rows do not tell.
+  // own; one that is in an owned_list, which bits of rows do not tell. During a pass by claims: one that iterations
+  // read; one that is an iteration's own.
   static constexpr std::uint32_t expected = 1, owned = 2;
+  static constexpr std::uint32_t shared = expected;
   static constexpr std::uint32_t in_word = 16;  ///< elements
 
   GPUTM_INLINE std::uint32_t role(std::uint64_t element) const {
@@ -102,11 +115,24 @@ struct in_place_space {
     simt::atomic(roles[element / in_word]).fetch_or(role << 2 * (element % in_word), simt::order::relaxed);
   }
   GPUTM_INLINE void expect(std::uint64_t element) const { add_role(element, expected); }
-  /// All threads of the grid call it; a barrier must follow.
+  /// Gives an element a role, and returns those that it had. Of two who claim the same one, one sees the other's.
+  GPUTM_INLINE std::uint32_t claim(std::uint64_t element, std::uint32_t role) const {
+    const std::uint32_t bits = role << 2 * (element % in_word);
+    // relaxed: who finds that somebody else may use the element does not touch it, so nothing else need be ordered
+    return role_in(simt::atomic(roles[element / in_word]).fetch_or(bits, simt::order::relaxed), element);
+  }
+  /// All threads of the grid call it; a barrier must follow, or the end of the kernel.
   GPUTM_INLINE void forget_roles(std::uint64_t elements) const {
     GPUTM_NO_UNROLL
     for (std::uint64_t k = simt::grid_thread_rank(); k * in_word < elements; k += simt::grid_threads())
       simt::plain_store(roles[k], 0);
+  }
+  /// The same for all but `owned`.
+  GPUTM_INLINE void keep_owned(std::uint64_t elements) const {
+    constexpr std::uint32_t all_owned = owned * 0x55555555u;
+    GPUTM_NO_UNROLL
+    for (std::uint64_t k = simt::grid_thread_rank(); k * in_word < elements; k += simt::grid_threads())
+      simt::plain_store(roles[k], simt::plain_load(roles[k]) & all_owned);
   }
   /// Of a pass of this loop; `share` is that of `past`.
   GPUTM_INLINE stray_shares shares(std::uint32_t share) const {

@@ -82,6 +82,7 @@ class stored_bounds {
     ++count_;
   }
   GPUTM_INLINE std::uint32_t count() const { return count_; }
+  GPUTM_INLINE std::uint32_t arrays() const { return arrays_; }  ///< bits of region numbers
   /// The rows, of `n` iterations, of which these elements are that of iteration `i`: neighbours, as many and at the
   /// same indices in each array. Nobody owns anything if they are something else.
   GPUTM_INLINE owned_rows rows(std::uint32_t i, std::uint64_t n) const {

@@ -8,11 +8,14 @@
 namespace gputm::parts {
 
 /// A word of status for each position, and words of values: word k of slot i of position p is at
-/// (i * value_words + k) * positions + p, all together less than 2^32 words. Trivially copyable, lives in the kernel's
-/// parameters. Statuses are zero before the first loop, and after each clearing of marks.
+/// (i * value_words + k) * positions + p, all together less than 2^32 words. And of keys, if there is room for them,
+/// for passes in which nothing else tells whose values these are: that of slot i of position p is at i * positions + p.
+/// Trivially copyable, lives in the kernel's parameters. Statuses are zero before the first loop, and after each
+/// clearing of marks.
 struct saved_space {
   std::uint64_t* statuses = nullptr;
   std::uint64_t* values = nullptr;
+  std::uint64_t* keys = nullptr;
   std::uint32_t positions = 0;
   std::uint32_t value_words = 1;  ///< 8-byte words of the largest element
 
@@ -21,11 +24,12 @@ struct saved_space {
   static constexpr std::uint32_t most_words = ~0u / 2;
   /// In the logs, as far as they have positions: no window is under way during a pass.
   static saved_space within(const loop_log_space& logs) {
-    return {logs.statuses(), logs.values(), logs.window, logs.value_words};
+    return {logs.statuses(), logs.values(), logs.write_keys(), logs.window, logs.value_words};
   }
-  /// Words of memory of its own, with so many slots.
-  static constexpr std::uint64_t words(std::uint64_t positions, std::uint32_t slots, std::uint32_t value_words) {
-    return positions * (1 + std::uint64_t{slots} * value_words);
+  /// Words of memory of its own, with so many slots: statuses, values, and then keys, if it has any.
+  static constexpr std::uint64_t words(std::uint64_t positions, std::uint32_t slots, std::uint32_t value_words,
+                                       bool has_keys) {
+    return positions * (1 + std::uint64_t{slots} * (std::uint64_t{value_words} + has_keys));
   }
 };
 
@@ -33,6 +37,7 @@ struct saved_space {
 class saved_values {
   std::uint64_t* status_;
   std::uint64_t* values_;
+  std::uint64_t* keys_;
   std::uint32_t positions_, value_words_;
 
   GPUTM_INLINE auto words_of(std::uint32_t slot) const {
@@ -45,6 +50,7 @@ class saved_values {
   GPUTM_INLINE saved_values(const saved_space& s, std::uint32_t position)
       : status_(s.statuses + position),
         values_(s.values + position),
+        keys_(s.keys != nullptr ? s.keys + position : nullptr),
         positions_(s.positions),
         value_words_(s.value_words) {}
 
@@ -53,13 +59,18 @@ class saved_values {
   GPUTM_INLINE void set(std::uint32_t slot, const T& value) const {
     for_words(value, [word = words_of(slot)](std::uint32_t k, std::uint64_t w) { simt::streaming_store(word(k), w); });
   }
+  /// Whose value the slot has; as that.
+  GPUTM_INLINE void set_key(std::uint32_t slot, std::uint64_t key) const {
+    simt::streaming_store(keys_[slot * positions_], key);
+  }
+  GPUTM_INLINE std::uint64_t key(std::uint32_t slot) const { return simt::plain_load(keys_[slot * positions_]); }
   /// The element of this key gets what the slot has.
   GPUTM_INLINE void put_back(latest_region& array, std::uint32_t slot, std::uint64_t key) const {
     const auto word = words_of(slot);
     write_element_back(array, key, simt::plain_load(word(0)), word);
   }
-  /// What has been set in the pass of a tag, as bits of slots or of pieces of them: kept as the value of that tag's
-  /// status.
+  /// What has been set in the pass of a tag, as bits of slots or of pieces of them, or as their number: kept as the
+  /// value of that tag's status.
   GPUTM_INLINE void set_bits(std::uint32_t tag, std::uint32_t bits) const {
     // relaxed: the end of the kernel orders it
     simt::atomic(*status_).store(position_status{.tag = tag, .value = bits}.word(), simt::order::relaxed);

@@ -4,46 +4,10 @@
 #include <type_traits>
 
 #include "gputm/speculation/concept.hpp"
+#include "gputm/speculation/in_place_window.hpp"
 #include "gputm/speculation/iteration.hpp"
 
 namespace gputm::speculation {
-
-/// What all iterations of such a pass go by; the same on all threads.
-struct in_place_window {
-  parts::owned_rows rows;
-  std::uint32_t iterations = 0;
-  std::uint32_t tag = 0;     ///< of its marks
-  std::uint32_t logged = 0;  ///< element_ranges that may be stored to
-  std::uint32_t offset = 0;  ///< of them
-  std::uint32_t strays = 0;  ///< which ones are expected at all; and `anywhere`
-  parts::read_rows reads;
-
-  static constexpr std::uint32_t to_others = 1, to_nobodys = 2;
-  static constexpr std::uint32_t anywhere = 4;  ///< in_place_past's
-  static constexpr std::uint32_t any = to_others | to_nobodys;
-  /// Those of loops before, or that a scout has seen. If there were none, nobody looks for them.
-  static GPUTM_INLINE std::uint32_t expected_strays(const loop_environment& env) {
-    const parts::in_place_past& past = *env.in_place.past;
-    const std::uint32_t others = simt::plain_load(past.to_others), nobodys = simt::plain_load(past.to_nobodys);
-    return (others != 0 ? to_others : 0) | (nobodys != 0 ? to_nobodys : 0);
-  }
-  /// That of a pass with this tag.
-  static GPUTM_INLINE in_place_window of(const loop_environment& env, std::uint32_t tag) {
-    const parts::loop_past& past = *env.table.past;
-    return {env.in_place.rows(),
-            static_cast<std::uint32_t>(env.limits.iterations),
-            tag,
-            simt::plain_load(past.calm) & parts::element_ranges::all,
-            simt::plain_load(past.offset),
-            expected_strays(env) | (simt::plain_load(env.in_place.past->anywhere) != 0 ? anywhere : 0),
-            env.in_place.reads()};
-  }
-  /// in_place_words::mode.
-  GPUTM_INLINE std::uint32_t mode() const {
-    return ((strays & anywhere) != 0 ? parts::in_place_words::anywhere : 0) |
-           (reads.arrays != 0 ? parts::in_place_words::by_rows : 0);
-  }
-};
 
 /// What positions have saved in a pass by rows.
 struct saved_by_rows {
@@ -175,7 +139,7 @@ class in_place_access : public tentative_access {  // all run again if one fails
   /// Called before a body. Iterations of a long loop find their elements in no cache, and wait for one access after
   /// another; so they ask beforehand for the lines where what they own begins. Short ones gain nothing.
   GPUTM_INLINE void ask_for_own() const {
-    if (iterations_ < long_loop) return;
+    if (by_list || iterations_ < long_loop) return;
     GPUTM_NO_UNROLL
     for (std::uint32_t arrays = rows_.arrays; arrays != 0; arrays &= arrays - 1) {
       const region& r = env_.regions.regions[simt::lowest(arrays)];

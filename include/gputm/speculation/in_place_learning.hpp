@@ -28,6 +28,7 @@ class in_place_learning {
     if (size != env.limits.iterations && !is_telling(env, size)) return;
     const std::uint32_t sample = size / (attempts + 2), first = static_cast<std::uint32_t>(base);
     if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, first, sample);
+    if (simt::grid_thread_rank() == 0) put(past.has_roles, 1);
     barrier.wait([&past] { put(past.ready, 0); });  // what is known goes with other rows
     compare<Sum>(env, env.in_place.rows(), first, size);
     barrier.wait([&env, size] { decide(env, size); });
@@ -180,6 +181,7 @@ class in_place_learning {
     const std::uint64_t owned = simt::plain_load(past.owned), astray = simt::plain_load(past.to_nobodys);
     if (!suits(env, owned, astray)) return env.in_place.tell_host();
     put(past.owners, past.lists);
+    if (simt::plain_load(past.lists_of_claims) == past.current) put(past.lists_of_claims, 0);
     put(past.ready, static_cast<std::uint32_t>(env.limits.iterations));
     put(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
     put(env.table.past->listed, 1);

@@ -8,7 +8,9 @@
 //   settle    the next kernel: has anybody read what a lower stray writes?  If not, strays are written back, for each
 //             element its last one. If anything is not as expected, all that was stored is put back, and windows begin
 //
-// What it goes by, loops before have found out (in_place_learning.hpp), or a scout (scout.hpp).
+// What it goes by, loops before have found out (in_place_learning.hpp), or a scout (scout.hpp). Where neither has, an
+// iteration may claim whatever it accesses (claimed_access.hpp): if no two claim the same element, but to read it, then
+// nothing is to be settled.
 //
 // Why the result is the sequential loop's, if the pass counts. An element that an iteration owns: nobody else reads it,
 // and nobody else stores to it but higher iterations, whose strays come after all that is in place. So its owner reads
@@ -19,11 +21,17 @@
 // stray goes there. Marks tell of the highest position only, which is enough: if any position above a stray has read
 // its element, that one has; and of several strays the highest one prevails.
 //
+// Of a pass by claims: an element that one iteration stores to, no other one touches, or the pass comes to nothing. For
+// of two claims of one element, one of them to store, the second one in the order of the word that both change finds
+// the first, and whose it is comes to nothing before it touches the element. So each reads what was there before the
+// loop, or what it has stored itself.
+//
 // Nothing of that depends on what loops before have told: all threads go by the same rows or lists, ranges and
 // expectations, so wrong ones cost time only. But no element may be on two lists, nor on one and not known to be.
 #pragma once
 
 #include "gputm/parts/grid_barrier.hpp"
+#include "gputm/speculation/claimed_access.hpp"
 #include "gputm/speculation/in_place_access.hpp"
 #include "gputm/speculation/in_place_tags.hpp"
 
@@ -67,26 +75,10 @@ class in_place_pass {
       put(now.tag, tag);
       put(now.mode, w.mode());
     }
+    if constexpr (Kind == in_place_kind::any_rows)
+      if (w.claims) return run_all<claimed_access>(env, body, w, true);
     if ((w.strays & w.any) != 0) in_place_access<Kind>::begin_block(env);
-    const turns mine(env.in_place.twice, w.iterations);
-    iteration_trouble trouble;
-    std::uint32_t p = mine.first;
-    bool has_turn = p < mine.end;
-    simt::in_step lanes(has_turn);
-    GPUTM_NO_UNROLL
-    while (has_turn) {
-      // relaxed: a hint; what is unproven may well come to nothing, and then little of it should run
-      const bool unproven = Kind == in_place_kind::any_rows && env.in_place.unproven;
-      if (unproven && simt::atomic(now.trouble).load(order::relaxed) != 0) {
-        leave_out(env, tag, p, mine.step, mine.end);
-        p = mine.end;
-      } else if (!run_iteration<Kind>(env, body, w, p, trouble)) {
-        // relaxed: the next kernel reads it
-        simt::atomic(now.trouble).store(1, order::relaxed);
-      }
-      p += mine.step;
-      has_turn = lanes.next(p < mine.end);
-    }
+    run_all<in_place_access<Kind>>(env, body, w, Kind == in_place_kind::any_rows && env.in_place.unproven);
   }
 
   /// All threads of the grid call it, in the kernel behind the pass. Unless is_over(), nothing is left of it then.
@@ -101,6 +93,8 @@ class in_place_pass {
       if (simt::grid_thread_rank() == 0) forget_lists(env);
       return;
     }
+    const std::uint32_t mode = simt::plain_load(now.mode);
+    if ((mode & now.by_claims) != 0) end_claims(env, trouble == 0 && (mode & now.leaves_lists) != 0);
     // mostly there are none, and then little code runs, which multiprocessors have to fetch first
     const bool smooth = trouble == 0 && expected == 0;
     if ((smooth || settle_strays<Sum>(env, tag, expected, trouble != 0)) && simt::grid_thread_rank() == 0)
@@ -113,13 +107,37 @@ class in_place_pass {
   }
 
  private:
+  /// All that this thread runs. `unproven`: it may well come to nothing, and then little of it should run.
+  template <class Access, class Body>
+  static GPUTM_INLINE void run_all(const loop_environment& env, const Body& body, const in_place_window& w,
+                                   bool unproven) {
+    parts::in_place_words& now = env.state->in_place;
+    const turns mine(env.in_place.twice, w.iterations);
+    iteration_trouble trouble;
+    std::uint32_t p = mine.first;
+    bool has_turn = p < mine.end;
+    simt::in_step lanes(has_turn);
+    GPUTM_NO_UNROLL
+    while (has_turn) {
+      // relaxed: a hint
+      if (unproven && simt::atomic(now.trouble).load(order::relaxed) != 0) {
+        leave_out(env, w.tag, p, mine.step, mine.end);
+        p = mine.end;
+      } else if (!run_iteration<Access>(env, body, w, p, trouble)) {
+        // relaxed: the next kernel reads it
+        simt::atomic(now.trouble).store(1, order::relaxed);
+      }
+      p += mine.step;
+      has_turn = lanes.next(p < mine.end);
+    }
+  }
   /// One iteration. Whether all is well with it.
-  template <in_place_kind Kind, class Body>
+  template <class Access, class Body>
   static GPUTM_INLINE bool run_iteration(const loop_environment& env, const Body& body, const in_place_window& w,
                                          std::uint32_t p, iteration_trouble& trouble) {
-    in_place_access<Kind> a(env, w, p);
-    if constexpr (Kind != in_place_kind::lists) a.ask_for_own();
-    iteration<in_place_access<Kind>> it(a, env.regions, env.limits.operations, trouble);
+    Access a(env, w, p);
+    a.ask_for_own();
+    iteration<Access> it(a, env.regions, env.limits.operations, trouble);
     const attempt_end how = it.run(body, p);
     const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
     a.leave(cancelled);
@@ -179,11 +197,15 @@ class in_place_pass {
       k += threads;
       mine = settled_stray(env, tag, k, n, false);
     }
+    if (finds_where && simt::grid_thread_rank() == 0) put(env.in_place.past->has_roles, 1);
     if (failed) {
-      if (simt::plain_load(env.in_place.past->owners) == parts::in_place_past::lists)
+      if ((mode & now.by_claims) != 0)
+        undo<Sum, saved_by_claims>(env, tag);
+      else if (simt::plain_load(env.in_place.past->owners) == parts::in_place_past::lists)
         undo<Sum, saved_by_list>(env, tag);
       else
         undo<Sum, saved_by_rows>(env, tag);
+      if (are_of_claims(*env.in_place.past)) forget_roles(env);
       barrier.wait([&env, tag] { give_up(env, tag); });
     }
     return !failed;
@@ -248,6 +270,20 @@ class in_place_pass {
     left_out = simt::reduce_add(simt::full_mask, left_out);
     if (left_out != 0 && simt::lane() == 0) count(env.state->counters.executed, -left_out);  // give_up() counts all
   }
+  /// Of its lists.
+  static GPUTM_INLINE bool are_of_claims(const parts::in_place_past& past) {
+    return simt::plain_load(past.owners) == past.lists && simt::plain_load(past.lists_of_claims) == past.current;
+  }
+  static GPUTM_INLINE void forget_roles(const loop_environment& env) {
+    env.in_place.forget_roles(env.table.first[max_regions]);
+  }
+  /// Nobody has claimed anything any more; or, if the pass leaves lists, what is on them has an owner.
+  static GPUTM_INLINE void end_claims(const loop_environment& env, bool leaves_lists) {
+    if (leaves_lists)
+      env.in_place.keep_owned(env.table.first[max_regions]);
+    else
+      forget_roles(env);
+  }
   /// There has been no pass, and windows are about to use the logs: this loop may learn anew. That does not count as an
   /// attempt if all that was missing were tags; unless there are so few that it would be so again and again.
   static GPUTM_NOINLINE void forget_lists(const loop_environment& env) {
@@ -266,18 +302,33 @@ class in_place_pass {
   }
   static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
     parts::in_place_past& past = *env.in_place.past;
-    put(past.ready, 0);
+    if (are_of_claims(past)) {  // addresses are others now: they can be claimed again
+      put(past.owners, past.claims);
+      put(past.lists_of_claims, past.lost);
+      put(past.has_roles, 0);
+    } else {
+      put(past.ready, 0);
+    }
     if (env.in_place.unproven) put(env.table.past->calm, 0);
     put(env.table.past->tag, in_place_tags::last_of(env, tag));
     env.in_place.tell_host();
     count(env.state->counters.rounds, 1);
     count(env.state->counters.executed, env.limits.iterations);
   }
+  /// What iterations have claimed is on their lists.
+  static GPUTM_INLINE void note_lists(const loop_environment& env) {
+    parts::in_place_past& past = *env.in_place.past;
+    put(past.owners, past.lists);
+    put(past.lists_of_claims, past.current);
+    put(past.has_roles, 1);
+    put(env.table.past->listed, 1);
+  }
   static GPUTM_INLINE void note(const loop_environment& env, std::uint32_t tag) {
     const std::uint64_t n = env.limits.iterations;
     put(env.table.past->tag, in_place_tags::last_of(env, tag));
-    if (env.in_place.unproven) env.in_place.tell_host();
     const parts::in_place_words& now = env.state->in_place;
+    if ((simt::plain_load(now.mode) & now.leaves_lists) != 0) note_lists(env);
+    if (env.in_place.unproven) env.in_place.tell_host();
     if (is_finding_where(simt::plain_load(now.mode), simt::plain_load(now.marked))) {
       put(env.in_place.past->anywhere, 0);
       put(env.in_place.past->read_arrays, 0);

@@ -22,6 +22,7 @@ class scout_access : public tentative_access {
   std::uint32_t reads_ = 0;
   std::uint32_t last_ = 0, jumps_ = 0;  // index of the last store; and of how many the one before was no neighbour's
   static constexpr std::uint32_t most_jumps = 16;
+  bool is_no_row_ = false;
 
  public:
   GPUTM_INLINE explicit scout_access(const parts::loop_log& log) : writes_(log) {}
@@ -43,13 +44,16 @@ class scout_access : public tentative_access {
     last_ = index;
     // more than 32 elements are no rows of several arrays, and jumps no row of one; and to look for own writes takes
     // longer and longer
-    const bool is_no_row = jumps_ > most_jumps && writes_.size() >= parts::owned_rows::most;
-    if (writes_.full() || is_no_row) return false;
+    is_no_row_ = jumps_ > most_jumps && writes_.size() >= parts::owned_rows::most;
+    if (writes_.full() || is_no_row_) return false;
     writes_.add(key, value);
     bounds_.add(number, index);
     return true;
   }
   GPUTM_INLINE std::uint32_t reads() const { return reads_; }
+  GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
+  /// It has ended before its time, since enough had been seen.
+  GPUTM_INLINE bool has_seen_enough() const { return is_no_row_; }
   GPUTM_INLINE const parts::stored_bounds& bounds() const { return bounds_; }
 };
 
@@ -75,8 +79,10 @@ class scout {
     const std::uint32_t arrays = rows.arrays | simt::reduce_or(simt::full_mask, stores.arrays);
     const reads_seen reads = look_at_reads(log, a.reads(), rows, i, n, arrays);
     const std::uint64_t read = rows_of_reads(reads, i);
-    const bool failed = how == attempt_end::failed || it.last();
-    const report r = of_warp<>(word, stores, read, reads, !are_in_row(reads, read, i), failed);
+    const bool cut = how == attempt_end::failed, failed = (cut && !a.has_seen_enough()) || it.last();
+    const std::uint32_t stored_to = how == attempt_end::cancel ? 0 : a.bounds().arrays();
+    const claims_seen claims{stored_to, has_updated(log, a.writes(), a.reads()), failed};
+    const report r = of_warp<>(word, stores, read, reads, !are_in_row(reads, read, i), cut || failed, claims);
     if (simt::lane() == 0) tell(env, r);
   }
 
@@ -125,6 +131,24 @@ class scout {
     }
     return s;
   }
+  /// What matters where iterations claim what they access.
+  struct claims_seen {
+    std::uint32_t stored_to = 0, updates = 0, failed = 0;
+  };
+  /// Whether one of the first elements that it has stored to is one of the first that it has read.
+  static GPUTM_INLINE bool has_updated(const parts::loop_log& log, std::uint32_t writes, std::uint32_t reads) {
+    std::uint64_t key[at_once], entry[2 * at_once];
+    log.fetch_write_keys(0, key);
+    log.fetch_reads(0, entry);
+    bool any = false;
+    GPUTM_UNROLL
+    for (unsigned j = 0; j < 2 * at_once; ++j) {
+      GPUTM_UNROLL
+      for (unsigned k = 0; k < at_once; ++k)
+        any |= (j < reads) & (k < writes) & (parts::loop_log::key_of_read(entry[j]) == key[k]);
+    }
+    return any;
+  }
   /// What it has read of some arrays, but for what iterations own.
   struct reads_seen {
     std::uint32_t lowest = ~0u, highest = 0, arrays = 0, unfit = 0;
@@ -171,10 +195,11 @@ class scout {
     std::uint64_t rows, reads;
     std::uint32_t read_arrays, odd_reads;
     stores_seen stores;
+    claims_seen claims;
   };
   template <class Sum = std::uint32_t>  // as in_place_learning::learn()
   static GPUTM_INLINE report of_warp(std::uint64_t rows, const stores_seen& stores, std::uint64_t read,
-                                     const reads_seen& reads, bool odd, bool failed) {
+                                     const reads_seen& reads, bool odd, bool failed, const claims_seen& claims) {
     const auto sum = [](Sum x) { return simt::reduce_add(simt::full_mask, x); };
     const auto all = [](Sum x) { return simt::reduce_or(simt::full_mask, x); };
     return {rows,
@@ -182,7 +207,8 @@ class scout {
             all(reads.arrays),
             sum(odd),
             {sum(stores.owned), sum(stores.to_others), sum(stores.to_nobodys), all(stores.arrays),
-             sum(stores.unfit + reads.unfit + failed)}};
+             sum(stores.unfit + reads.unfit + failed)},
+            {all(claims.stored_to), sum(claims.updates), sum(claims.failed)}};
   }
   /// Adds up what all have; the last one decides. One lane calls it.
   static GPUTM_INLINE void tell(const loop_environment& env, const report& r) {
@@ -205,7 +231,10 @@ class scout {
     add(words.to_others, r.stores.to_others);
     add(words.to_nobodys, r.stores.to_nobodys);
     add(words.unfit, r.stores.unfit);
+    add(words.updates, r.claims.updates);
+    add(words.failed, r.claims.failed);
     if (r.stores.arrays != 0) simt::atomic(words.arrays).fetch_or(r.stores.arrays, order::relaxed);
+    if (r.claims.stored_to != 0) simt::atomic(words.stored_to).fetch_or(r.claims.stored_to, order::relaxed);
     // acq_rel: the arrivals are a release sequence, and the last one pairs with all before it
     if (simt::atomic(words.arrived).fetch_add(1, order::acq_rel) + 1 == simt::grid_size()) decide(env);
   }
@@ -236,15 +265,36 @@ class scout {
     const std::uint32_t to_nobodys = of_all(all.to_nobodys);
     const std::uint64_t astray = std::uint64_t{to_others} + to_nobodys;
     simt::atomic(env.state->counters.executed).fetch_add(samples, order::relaxed);  // read after the launch
-    if (!has_tag || highest != lowest || all.unfit != 0 || !in_place_learning::suits(env, owned, astray)) return;
+    if (!has_tag) return;
+    if (highest != lowest || all.unfit != 0 || !in_place_learning::suits(env, owned, astray))
+      return decide_about_claims(env, samples, offset);
     const parts::owned_rows rows = parts::owned_rows::of(highest);
     in_place_learning::note_rows(past, rows, owned, to_others, to_nobodys);
     const parts::read_rows known = parts::read_rows::of(reads, read_arrays);
     const bool by_rows = reads != 0 && reads == other && odd == 0 && known.fits(n);
     in_place_learning::note_reads(past, by_rows ? known : parts::read_rows{}, true);
     simt::plain_store(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
-    simt::plain_store(past.ready, n);
-    simt::plain_store(env.table.past->calm, parts::loop_past::known | ranges_of(env, rows, all.arrays, offset));
+    note_ready(env, ranges_of(env, rows, all.arrays, offset));
+  }
+  /// There are no rows: perhaps iterations store to elements of their own nevertheless.
+  static GPUTM_INLINE void decide_about_claims(const loop_environment& env, std::uint32_t samples,
+                                               std::uint32_t offset) {
+    const parts::scout_words& words = env.state->scout;
+    parts::in_place_past& past = *env.in_place.past;
+    // plain, all, as before
+    const std::uint32_t stored_to = simt::plain_load(words.stored_to), updates = simt::plain_load(words.updates);
+    const bool fits = env.in_place.saved.keys != nullptr && simt::plain_load(past.has_roles) == 0;
+    if (!fits || stored_to == 0 || simt::plain_load(words.failed) != 0) return;
+    in_place_learning::note_rows(past, {}, 0, 0, 0);
+    simt::plain_store(past.owners, past.claims);
+    simt::plain_store(past.updates, 2 * updates > samples);
+    simt::plain_store(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, 0));
+    note_ready(env, ranges_of(env, {}, stored_to, offset));
+  }
+  /// The loop may run in place, and store to these ranges.
+  static GPUTM_INLINE void note_ready(const loop_environment& env, std::uint32_t ranges) {
+    simt::plain_store(env.in_place.past->ready, iterations(env));
+    simt::plain_store(env.table.past->calm, parts::loop_past::known | ranges);
   }
   /// Those that iterations own; and of some arrays all.
   static GPUTM_INLINE std::uint32_t ranges_of(const loop_environment& env, const parts::owned_rows& rows,
