@@ -150,6 +150,12 @@ class loop_workspace {
   detail::pass_grid grid_of_pass(std::uint64_t n) const {
     return detail::plan_pass(shape_, sizes_.threads_in_place, device_, n);
   }
+  /// Blocks.
+  std::uint32_t scouts() const { return device_.is_host() ? speculation::scouts_on_host : speculation::scouts_on_gpu; }
+  bool has_room_for_scouts(std::uint64_t n, std::uint32_t blocks) const {
+    const std::uint32_t threads = blocks * device_->warp_width();
+    return n >= threads && sizes_.logs.has_room_among_entries(threads);
+  }
   /// in_place_hope, perhaps not the latest.
   std::uint32_t hope() const {
     if (in_place_.size() == 0) return parts::in_place_hope::none;
@@ -178,6 +184,7 @@ class loop_workspace {
     space.blocks = grid.shape.clients;
     space.twice = grid.twice;
     space.unproven = unproven;
+    space.scouts = scouts();
     space.roles = reinterpret_cast<std::uint32_t*>(base + sizes_.roles_at);
     space.hope = hope_.template as<std::uint32_t>();
     // what lists tell is lost if windows run after all; rows stay
@@ -271,8 +278,7 @@ class loop_workspace {
   /// knows anything. Its kernels have been loaded if the workspace has been made for such a one. What it tells may not
   /// have arrived here yet when the next loop is enqueued, which does not make another one any better.
   bool wants_scout(std::uint64_t n) const {
-    const std::uint32_t threads = shape_of_scout().client_threads();
-    const bool fits = n <= saved().positions && n >= threads && sizes_.logs.has_room_among_entries(threads);
+    const bool fits = n <= saved().positions && has_room_for_scouts(n, scouts());
     const bool is_long = n >= sizes_.scout_from && sizes_.limits.iterations >= sizes_.scout_from;
     const bool comes_again = n == last_iterations_ && n >= again_from && sizes_.limits.iterations >= again_from;
     const bool is_new = n > scouted_ && scouts_ != most_scouts && !recorded_;
@@ -283,11 +289,12 @@ class loop_workspace {
     scouted_ = n;
     ++scouts_;
   }
-  /// Blocks of one warp, so that as many multiprocessors work on it.
-  launch_shape shape_of_scout() const {
+  /// Blocks of one warp, so that as many multiprocessors work on it; with probes, if there is room for them.
+  launch_shape shape_of_scout(std::uint64_t n) const {
     launch_shape shape = shape_;
     shape.threads = device_->warp_width();
-    shape.clients = device_.is_host() ? 2 : 32;
+    const std::uint32_t all = scouts() + (device_.is_host() ? speculation::probes_on_host : speculation::probes_on_gpu);
+    shape.clients = has_room_for_scouts(n, all) ? all : scouts();
     return shape;
   }
   /// Whether loops with a body that is mostly_idle go by a list of their busy iterations.

@@ -142,7 +142,7 @@ void enqueue_loop(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::uin
     if (kind) w.note_pass();
     if (scouted) {
       w.note_scout(n);
-      enqueue(s, tm.on(), w.shape_of_scout(), scout_kernel<E, Body>{e, body});
+      enqueue(s, tm.on(), w.shape_of_scout(n), scout_kernel<E, Body>{e, body});
     }
     if (kind == in_place_kind::lists)
       enqueue_pass.template operator()<in_place_kind::lists>();

@@ -16,6 +16,7 @@ class claiming_loop {
   const std::uint32_t n_, homes_, spare_;
   const bool updates_;
   std::uint32_t surprises_ = 0;       // one iteration in so many; 0: none
+  std::uint32_t kind_ = 0;            // of all of them; or they are of any
   std::vector<std::uint32_t> place_;  // homes, iteration by iteration, and then spare elements
 
   bool by_chance(std::uint32_t one_in) { return one_in != 0 && d_.below(one_in) == 0; }
@@ -35,7 +36,7 @@ class claiming_loop {
     if (!by_chance(surprises_)) return all;
     const auto somewhere = all.begin() + d_.below(static_cast<std::uint32_t>(all.size()) + 1);
     const std::uint32_t other = d_.below(n_);
-    switch (d_.below(8)) {
+    switch (kind_ < kinds ? kind_ : d_.below(kinds)) {
       case 0: all.push_back({act::break_if, 1 + d_.below(2)}); break;
       case 1: all.push_back({act::cancel_if, 1 + d_.below(2)}); break;
       case 2: all.insert(somewhere, {act::load, home(other)}); break;
@@ -48,7 +49,7 @@ class claiming_loop {
   }
 
  public:
-  static constexpr std::uint32_t most_homes = 3, others = 8;
+  static constexpr std::uint32_t most_homes = 3, others = 8, kinds = 7;
 
   claiming_loop(dice& d, std::uint32_t n)
       : d_(d),
@@ -67,6 +68,7 @@ class claiming_loop {
   }
   std::vector<std::vector<step>> iterations() {
     surprises_ = d_.below(2) == 0 ? 1 + d_.below(2 * n_) : 0;
+    kind_ = d_.below(2 * kinds);
     std::vector<std::vector<step>> all;
     for (std::uint32_t i = 0; i < n_; ++i) all.push_back(iteration(i));
     return all;
@@ -77,8 +79,10 @@ template <class E>
 void loops_that_claim_equal_the_sequential_loops(const venue& v) {
   using value = struct_of_12;
   dice d(v.seed * 141650939 + v.round);
-  const std::uint32_t scouted = 2 * v.on->warp_width();  // there is none for fewer iterations
-  const std::uint32_t n = v.pick({2 * scouted + d.below(10), scouted + d.below(600), 1024 + d.below(30'000)});
+  const std::uint32_t scouted =
+      2 * v.on->warp_width();  // there is none for fewer iterations, nor probes for hardly more
+  const std::uint32_t n =
+      v.pick({(2 + d.below(2)) * scouted + d.below(10), scouted + d.below(600), 1024 + d.below(30'000)});
   claiming_loop loop(d, n);
   stream s{v.on};
   memory<E> tm{v.on};

@@ -11,7 +11,7 @@ namespace gputm {
 namespace {
 
 constexpr std::uint32_t n = 3000, never = ~0u;
-constexpr std::uint64_t scouted = 2 * 32;  // iterations that a scout runs on the host device
+constexpr std::uint64_t scouted = 4 * 32;  // iterations that a scout and its probes run on the host device
 
 /// Iteration i stores to the `homes` elements from `at[i]` on, and loads element `at[n + i]`, or the first of its own.
 /// One may access a home of another one besides.
@@ -22,6 +22,9 @@ struct scattered {
   bool updates = false;
   std::uint32_t reader = never, writer = never, other = 0, home = 0;
   std::uint32_t end = never, twice = never;
+  std::uint32_t depends = never;  // one iteration in so many stores to the home of the one below it
+
+  GPUTM_INLINE bool follows(std::uint32_t i) const { return depends != never && i % depends == 1; }
 
   template <class It>
   GPUTM_FN outcome operator()(It& it, int index) const {
@@ -37,6 +40,7 @@ struct scattered {
       GPUTM_TRY(it.store(a[at[i]], mine + 5));
     }
     if (i == writer) GPUTM_TRY(it.store(a[at[other] + home], v));
+    if (follows(i)) GPUTM_TRY(it.store(a[at[i - 1]], v + 9));
     if (i == end) it.break_loop();
     return commit;
   }
@@ -47,6 +51,7 @@ struct scattered {
       for (std::uint32_t k = 0; k < homes; ++k) x[at[i] + k] = 3 * v + i + k;
       if (i == twice) x[at[i]] += 5;
       if (i == writer) x[at[other] + home] = v;
+      if (follows(i)) x[at[i - 1]] = v + 9;
       if (i == end) return i + 1;
     }
     return n;
@@ -145,6 +150,16 @@ TEST_F(claims, few_iterations_run_in_vain) {
   const loop_statistics done = run(w, b);
   EXPECT_EQ(done.in_place, 0u);
   EXPECT_LT(done.executed, without + scouted + n / 4);
+}
+TEST_F(claims, nothing_is_claimed_where_probes_find_dependences) {
+  scattered b = body();
+  b.depends = 16;
+  config.in_place = false;
+  auto plain = workspace();
+  const std::uint64_t without = run(plain, b).executed;
+  config.in_place = true;
+  auto w = workspace();
+  EXPECT_EQ(run(w, b).executed, without + scouted);
 }
 TEST_F(claims, later_loops_have_lists) {
   const scattered b = body();

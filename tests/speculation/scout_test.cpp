@@ -9,7 +9,7 @@ namespace gputm {
 namespace {
 
 constexpr std::uint32_t n = 3000, never = ~0u;
-constexpr std::uint64_t scouted = 2 * 32;  // iterations that a scout runs on the host device
+constexpr std::uint64_t scouted = 4 * 32;  // iterations that a scout and its probes run on the host device
 
 /// Iteration i reads `width` elements from i * stride on, and stores to element first + i. One in 16 of those from 200
 /// on stores to element (i + away) * stride besides. Some may do what no other one does.

@@ -69,6 +69,7 @@ struct scout_words {
   std::uint32_t stored_to;      ///< bits of all arrays to which they have stored
   std::uint32_t updates;        ///< iterations that have stored to what they had read
   std::uint32_t failed;         ///< iterations that have not come to a good end
+  std::uint32_t depends;        ///< a probe has found iterations that depend on each other
   std::uint32_t arrived;        ///< warps
 };
 
@@ -93,6 +94,7 @@ struct in_place_space {
   bool learns = false;            ///< this loop may find out whether later ones can store in place
   bool tried = false;             ///< a pass in place has been enqueued before this kernel
   bool unproven = false;          ///< and a scout before that, which may have told the past
+  std::uint32_t scouts = 0;       ///< blocks of the latter; those behind them are its probes
 
   // What an element may be: one to which strays are expected, since loops before have stored there, but it is nobody's
   // own; one that is in an owned_list, which bits of rows do not tell. During a pass by claims: one that iterations

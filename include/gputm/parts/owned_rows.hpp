@@ -83,6 +83,8 @@ class stored_bounds {
   }
   GPUTM_INLINE std::uint32_t count() const { return count_; }
   GPUTM_INLINE std::uint32_t arrays() const { return arrays_; }  ///< bits of region numbers
+  /// Whether they, and others, may be one.
+  GPUTM_INLINE bool may_be_row() const { return highest_ - lowest_ < owned_rows::most_in_one; }
   /// The rows, of `n` iterations, of which these elements are that of iteration `i`: neighbours, as many and at the
   /// same indices in each array. Nobody owns anything if they are something else.
   GPUTM_INLINE owned_rows rows(std::uint32_t i, std::uint64_t n) const {

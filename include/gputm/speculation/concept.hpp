@@ -34,6 +34,10 @@ struct loop_traits {
 
 namespace speculation {
 
+/// Blocks of a scout, each of one warp, and of its probes (scout.hpp), whose engines look_ahead().
+inline constexpr std::uint32_t scouts_on_gpu = 32, scouts_on_host = 2;
+inline constexpr std::uint32_t probes_on_gpu = 128, probes_on_host = 2;
+
 /// Stands for any body where engines are asked what they have.
 struct some_body {
   template <class It>

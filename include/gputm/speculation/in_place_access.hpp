@@ -135,11 +135,12 @@ class in_place_access : public tentative_access {  // all run again if one fails
     }
     simt::sync_block();
   }
+  static constexpr bool has_rows = !by_list;
   static constexpr std::uint32_t long_loop = 1u << 21;
   /// Called before a body. Iterations of a long loop find their elements in no cache, and wait for one access after
   /// another; so they ask beforehand for the lines where what they own begins. Short ones gain nothing.
   GPUTM_INLINE void ask_for_own() const {
-    if (by_list || iterations_ < long_loop) return;
+    if (iterations_ < long_loop) return;
     GPUTM_NO_UNROLL
     for (std::uint32_t arrays = rows_.arrays; arrays != 0; arrays &= arrays - 1) {
       const region& r = env_.regions.regions[simt::lowest(arrays)];

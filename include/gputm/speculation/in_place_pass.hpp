@@ -136,7 +136,7 @@ class in_place_pass {
   static GPUTM_INLINE bool run_iteration(const loop_environment& env, const Body& body, const in_place_window& w,
                                          std::uint32_t p, iteration_trouble& trouble) {
     Access a(env, w, p);
-    a.ask_for_own();
+    if constexpr (Access::has_rows) a.ask_for_own();
     iteration<Access> it(a, env.regions, env.limits.operations, trouble);
     const attempt_end how = it.run(body, p);
     const bool cancelled = how == attempt_end::cancel && !a.has_strayed();

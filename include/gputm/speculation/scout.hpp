@@ -2,6 +2,10 @@
 // (in_place_pass.hpp)?  A kernel of its own, of few threads: each runs one iteration, from all over the loop, of which
 // nothing stays but its log. The most common rows in these logs are taken for those of all iterations.
 //
+// Where there are no rows, iterations may claim elements of their own (claimed_access.hpp), which is in vain if some of
+// them depend on each other. To find that out other blocks run, at the same time, iterations that follow each other:
+// the probes. These mark what they would store to, and look whether others have marked that, or what they have read.
+//
 // It tells nothing for certain: what it has not seen the pass finds out, which is undone then. That pass is unproven:
 // where strays go to what nobody owns is known of arrays only, so any element of theirs may be one; and threads that
 // find trouble tell others at once, which need not begin then.
@@ -66,7 +70,8 @@ class scout {
  public:
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
-    const std::uint32_t n = iterations(env), i = first_of_warp(n) + simt::lane();
+    if (simt::block_rank() >= env.in_place.scouts) return probe(env, body);
+    const std::uint32_t n = iterations(env), i = first_of_warp(env, n) + simt::lane();
     const parts::loop_log log(env.logs.among_entries(simt::grid_threads()), simt::grid_thread_rank());
     scout_access a(log);
     iteration_trouble trouble;
@@ -79,7 +84,9 @@ class scout {
     const std::uint32_t arrays = rows.arrays | simt::reduce_or(simt::full_mask, stores.arrays);
     const reads_seen reads = look_at_reads(log, a.reads(), rows, i, n, arrays);
     const std::uint64_t read = rows_of_reads(reads, i);
-    const bool cut = how == attempt_end::failed, failed = (cut && !a.has_seen_enough()) || it.last();
+    // what one has seen enough of may be a wide row, in another order: that is for loops to learn
+    const bool cut = how == attempt_end::failed, is_scattered = a.has_seen_enough() && !a.bounds().may_be_row();
+    const bool failed = (cut && !is_scattered) || it.last();
     const std::uint32_t stored_to = how == attempt_end::cancel ? 0 : a.bounds().arrays();
     const claims_seen claims{stored_to, has_updated(log, a.writes(), a.reads()), failed};
     const report r = of_warp<>(word, stores, read, reads, !are_in_row(reads, read, i), cut || failed, claims);
@@ -87,14 +94,54 @@ class scout {
   }
 
  private:
+  static constexpr std::uint32_t at_once = 4;  ///< entries of a log that are loaded together
+  /// The iterations of probes lie in the middle of the loop: dependences of neighbours are the most common ones.
+  template <class Body>
+  static GPUTM_INLINE void probe(const loop_environment& env, const Body& body) {
+    const std::uint32_t all = (simt::grid_size() - env.in_place.scouts) * simt::warp_width();
+    const std::uint32_t p = simt::grid_thread_rank() - env.in_place.scouts * simt::warp_width();
+    const parts::loop_log log(env.logs.among_entries(simt::grid_threads()), simt::grid_thread_rank());
+    scout_access a(log);
+    iteration_trouble trouble;
+    iteration<scout_access> it(a, env.regions, env.limits.operations, trouble);
+    (void)it.run(body, (iterations(env) - all) / 2 + p);
+    const bool any = simt::any(simt::full_mask, depends(env, log, a.writes(), a.reads(), p));
+    simt::sync_warp();  // whoever decides, behind the arrivals, changes the tag, which all lanes have read
+    if (simt::lane() != 0) return;
+    // relaxed: the arrival orders it
+    if (any) simt::atomic(env.state->scout.depends).store(1, order::relaxed);
+    arrive(env);
+  }
+  /// Of the first elements that it has stored to, and read.
+  static GPUTM_INLINE bool depends(const loop_environment& env, const parts::loop_log& log, std::uint32_t writes,
+                                   std::uint32_t reads, std::uint32_t p) {
+    const std::uint32_t tag = in_place_tags::next(env, simt::plain_load(env.table.past->tag));
+    if (tag == 0) return false;
+    const parts::writer_table table(env.table, tag);
+    std::uint64_t key[at_once], entry[at_once];
+    log.fetch_write_keys(0, key);
+    log.fetch_reads(0, entry);
+    bool any = false;
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < at_once; ++k)
+      if (k < writes) any |= table.has_marked_second(key[k], p);
+    GPUTM_UNROLL
+    for (unsigned k = 0; k < at_once; ++k)
+      if (k < reads) any |= table.is_marked_by_another(parts::loop_log::key_of_read(entry[k]), p);
+    return any;
+  }
+  static GPUTM_INLINE void arrive(const loop_environment& env) {
+    // acq_rel: the arrivals are a release sequence, and the last one pairs with all before it
+    if (simt::atomic(env.state->scout.arrived).fetch_add(1, order::acq_rel) + 1 == simt::grid_size()) decide(env);
+  }
   static GPUTM_INLINE std::uint32_t iterations(const loop_environment& env) {
     return static_cast<std::uint32_t>(env.limits.iterations);
   }
   /// The lanes of a warp run neighbouring iterations, which mostly find what they access in the same lines. Warps are
   /// not at equal distances: a pattern of the loop might be as long. Nor does the first one begin with the loop, whose
   /// ends may be special.
-  static GPUTM_INLINE std::uint32_t first_of_warp(std::uint32_t n) {
-    const std::uint32_t warp = simt::block_rank(), part = n / simt::grid_size();
+  static GPUTM_INLINE std::uint32_t first_of_warp(const loop_environment& env, std::uint32_t n) {
+    const std::uint32_t warp = simt::block_rank(), part = n / env.in_place.scouts;
     return warp * part + ((warp + 1) * 0x9E3779B1u >> 8) % (part - simt::warp_width() + 1);
   }
   /// Of the words that the lanes have, the one that most of them have; 0 if no lane has another one.
@@ -105,7 +152,6 @@ class scout {
     const std::uint64_t its = simt::shfl(simt::full_mask, mine, best & 0xffu);
     return best == 0 ? 0 : its;
   }
-  static constexpr std::uint32_t at_once = 4;  ///< entries of a log that are loaded together
   /// What an iteration has stored, going by rows.
   struct stores_seen {
     std::uint32_t owned = 0, to_others = 0, to_nobodys = 0, arrays = 0, unfit = 0;
@@ -235,8 +281,7 @@ class scout {
     add(words.failed, r.claims.failed);
     if (r.stores.arrays != 0) simt::atomic(words.arrays).fetch_or(r.stores.arrays, order::relaxed);
     if (r.claims.stored_to != 0) simt::atomic(words.stored_to).fetch_or(r.claims.stored_to, order::relaxed);
-    // acq_rel: the arrivals are a release sequence, and the last one pairs with all before it
-    if (simt::atomic(words.arrived).fetch_add(1, order::acq_rel) + 1 == simt::grid_size()) decide(env);
+    arrive(env);
   }
   static GPUTM_INLINE void decide(const loop_environment& env) {
     const parts::scout_words& words = env.state->scout;
@@ -254,8 +299,8 @@ class scout {
                           simt::plain_load(words.to_nobodys), simt::plain_load(words.arrays),
                           simt::plain_load(words.unfit)};
     const std::uint32_t offset = simt::plain_load(env.table.past->offset);
-    const bool has_tag = in_place_tags::next(env, simt::plain_load(env.table.past->tag)) != 0;
-    const std::uint32_t n = iterations(env), samples = simt::grid_threads();
+    const bool has_tag = end_probes(env);
+    const std::uint32_t n = iterations(env), samples = env.in_place.scouts * simt::warp_width();
     const std::uint32_t each = (n - 1) / samples + 1;  // iterations that it stands for
     const auto of_all = [each](std::uint32_t x) {
       const std::uint64_t times = std::uint64_t{x} * each;
@@ -264,7 +309,8 @@ class scout {
     const std::uint32_t owned = of_all(all.owned), to_others = of_all(all.to_others);
     const std::uint32_t to_nobodys = of_all(all.to_nobodys);
     const std::uint64_t astray = std::uint64_t{to_others} + to_nobodys;
-    simt::atomic(env.state->counters.executed).fetch_add(samples, order::relaxed);  // read after the launch
+    simt::atomic(env.state->counters.executed)
+        .fetch_add(simt::grid_threads(), order::relaxed);  // read after the launch
     if (!has_tag) return;
     if (highest != lowest || all.unfit != 0 || !in_place_learning::suits(env, owned, astray))
       return decide_about_claims(env, samples, offset);
@@ -276,6 +322,13 @@ class scout {
     simt::plain_store(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
     note_ready(env, ranges_of(env, rows, all.arrays, offset));
   }
+  /// Nobody takes marks of theirs for its own. Whether there is a tag for a pass in place.
+  static GPUTM_INLINE bool end_probes(const loop_environment& env) {
+    std::uint32_t& last = env.table.past->tag;
+    if (const std::uint32_t tag = in_place_tags::next(env, simt::plain_load(last)); tag != 0)
+      simt::plain_store(last, tag);
+    return in_place_tags::next(env, simt::plain_load(last)) != 0;
+  }
   /// There are no rows: perhaps iterations store to elements of their own nevertheless.
   static GPUTM_INLINE void decide_about_claims(const loop_environment& env, std::uint32_t samples,
                                                std::uint32_t offset) {
@@ -284,7 +337,7 @@ class scout {
     // plain, all, as before
     const std::uint32_t stored_to = simt::plain_load(words.stored_to), updates = simt::plain_load(words.updates);
     const bool fits = env.in_place.saved.keys != nullptr && simt::plain_load(past.has_roles) == 0;
-    if (!fits || stored_to == 0 || simt::plain_load(words.failed) != 0) return;
+    if (!fits || stored_to == 0 || (simt::plain_load(words.failed) | simt::plain_load(words.depends)) != 0) return;
     in_place_learning::note_rows(past, {}, 0, 0, 0);
     simt::plain_store(past.owners, past.claims);
     simt::plain_store(past.updates, 2 * updates > samples);
