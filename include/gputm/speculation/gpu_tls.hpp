@@ -7,8 +7,8 @@
 //
 // Semantics: the sequential loop's, bit for bit. Only read-after-write costs a re-execution: writes are deferred, and
 // of several writers of an element the last one prevails. A loop that is like those before it in its workspace, or that
-// looks so (scout.hpp), may store in place (in_place_pass.hpp), which is undone if it turns out to be otherwise, six
-// times in a workspace at most.
+// looks so (scout.hpp), may store in place (in_place_pass.hpp), which is undone if it turns out to be otherwise,
+// seven times in a workspace at most.
 //
 // Progress: the first iteration of a window always commits, or the window begins anew, which a loop does twice for each
 // array at most, and for other reasons three times in a workspace. A window that commits hardly anything, or little of
