@@ -3,8 +3,7 @@
 #pragma once
 
 #include "gputm/speculation/concept.hpp"
-#include "gputm/speculation/in_place_window.hpp"
-#include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/ranged_access.hpp"
 
 namespace gputm::speculation {
 
@@ -23,17 +22,15 @@ struct saved_by_claims {
 /// was there, and stores in place. What it loads it shares with all others that load it; or makes its own as well, if
 /// iterations mostly store to what they have loaded: else it would not know, when it stores, whether it alone has.
 /// Whatever finds another's claim gives the pass away, before it has touched the element.
-class claimed_access : public tentative_access {  // all run again if one fails
+class claimed_access : public ranged_access {
   using roles = parts::in_place_space;
-  const loop_environment& env_;
-  const std::uint32_t position_, tag_, logged_, offset_;
   const bool updates_;
   std::uint32_t owned_ = 0;                        ///< elements
   std::uint64_t newest_ = parts::owned_list::end;  ///< the key of the last one, once there is one
 
  public:
   GPUTM_INLINE claimed_access(const loop_environment& env, const in_place_window& w, std::uint32_t position)
-      : env_(env), position_(position), tag_(w.tag), logged_(w.logged), offset_(w.offset), updates_(w.updates) {}
+      : ranged_access(env, w, position), updates_(w.updates) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -42,18 +39,6 @@ class claimed_access : public tentative_access {  // all run again if one fails
       if (!(updates_ ? own<T>(r, number, index) : share(number, index))) return false;
     }
     out = parts::read_element<T>(r, index);
-    return true;
-  }
-  static constexpr unsigned loads_at_once = 8;
-  /// Of elements to which nobody stores.
-  template <class T, std::size_t N>
-  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], std::uint32_t,
-                              T (&out)[N]) {
-    bool any = false;
-    GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) any |= may_be_stored_to(number, index[i]);
-    if (any) return false;
-    parts::read_elements(r, index, out);
     return true;
   }
   template <class T>
@@ -86,9 +71,6 @@ class claimed_access : public tentative_access {  // all run again if one fails
     if (env_.logs.writes >= many) simt::prefetch(r.data + std::uint64_t{index} * sizeof(T));
   }
   GPUTM_INLINE parts::saved_values before() const { return {env_.in_place.saved, position_}; }
-  GPUTM_INLINE bool may_be_stored_to(std::uint32_t number, std::uint32_t index) const {
-    return (env_.ranges.of(number, index, offset_) & logged_) != 0;
-  }
   GPUTM_INLINE std::uint32_t claim(std::uint32_t number, std::uint32_t index, std::uint32_t role) const {
     return env_.in_place.claim(env_.table.number(number, index), role);
   }

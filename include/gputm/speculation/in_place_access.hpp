@@ -4,8 +4,7 @@
 #include <type_traits>
 
 #include "gputm/speculation/concept.hpp"
-#include "gputm/speculation/in_place_window.hpp"
-#include "gputm/speculation/iteration.hpp"
+#include "gputm/speculation/ranged_access.hpp"
 
 namespace gputm::speculation {
 
@@ -55,14 +54,13 @@ struct saved_by_list {
 /// its element. It may read what nobody owns: if a stray to it is expected, that marks it, too, unless the element is
 /// in its row of reads. Whatever else it wants gives it away: then the whole pass comes to nothing.
 template <in_place_kind Kind>
-class in_place_access : public tentative_access {  // all run again if one fails
+class in_place_access : public ranged_access {
   static constexpr bool by_list = Kind == in_place_kind::lists, may_be_wide = Kind == in_place_kind::any_rows;
   static constexpr std::uint32_t none = parts::stray_space::none;
   static_assert(none == parts::owned_list::none);
 
-  const loop_environment& env_;
   const parts::owned_rows rows_;
-  const std::uint32_t position_, iterations_, row_, tag_, logged_, offset_, expected_;
+  const std::uint32_t iterations_, row_, expected_;
   const std::uint32_t read_arrays_, read_row_, read_width_;
   std::uint32_t saved_ = 0;      ///< bits of what it owns and has stored to: what was there before is saved
   std::uint32_t stores_ = 0;     ///< to what it owns, if rows may be wide
@@ -75,14 +73,10 @@ class in_place_access : public tentative_access {  // all run again if one fails
 
  public:
   GPUTM_INLINE in_place_access(const loop_environment& env, const in_place_window& w, std::uint32_t position)
-      : env_(env),
+      : ranged_access(env, w, position),
         rows_(w.rows),
-        position_(position),
         iterations_(w.iterations),
         row_(w.rows.row(position)),
-        tag_(w.tag),
-        logged_(w.logged),
-        offset_(w.offset),
         expected_(w.strays),
         read_arrays_(w.reads.arrays),
         read_row_(w.reads.row(position)),
@@ -96,18 +90,6 @@ class in_place_access : public tentative_access {  // all run again if one fails
     if (!settled && has_owner(number, index)) return false;
     out = parts::read_element<T>(r, index);
     return settled || load_where_strays_go(number, index, out);
-  }
-  static constexpr unsigned loads_at_once = 8;
-  /// Of elements to which nobody stores.
-  template <class T, std::size_t N>
-  GPUTM_INLINE bool load_some(const region& r, std::uint32_t number, const std::uint32_t (&index)[N], std::uint32_t,
-                              T (&out)[N]) {
-    bool any = false;
-    GPUTM_UNROLL
-    for (unsigned i = 0; i < N; ++i) any |= may_be_stored_to(number, index[i]);
-    if (any) return false;
-    parts::read_elements(r, index, out);
-    return true;
   }
   template <class T>
   GPUTM_INLINE bool store(const region& r, std::uint32_t number, std::uint32_t index, const T& value) {
@@ -181,9 +163,6 @@ class in_place_access : public tentative_access {  // all run again if one fails
       const std::uint32_t index = row_ + slot;
       if (slot != but && slot < rows_.width && index < r.length) before.set(slot, parts::read_element<T>(r, index));
     }
-  }
-  GPUTM_INLINE bool may_be_stored_to(std::uint32_t number, std::uint32_t index) const {
-    return (env_.ranges.of(number, index, offset_) & logged_) != 0;
   }
   /// Of a load: whether iterations may store to the element in this pass. Lists tell of single elements.
   GPUTM_INLINE bool may_have_changed(std::uint32_t number, std::uint32_t index) const {
