@@ -11,7 +11,6 @@ namespace gputm {
 namespace {
 
 constexpr std::uint32_t n = 3000, never = ~0u;
-constexpr std::uint64_t scouted = 4 * 32;  // iterations that a scout and its probes run on the host device
 
 /// Iteration i stores to the `homes` elements from `at[i]` on, and loads element `at[n + i]`, or the first of its own.
 /// One may access a home of another one besides.

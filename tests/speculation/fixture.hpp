@@ -5,6 +5,9 @@
 
 namespace gputm {
 
+/// Iterations that a scout and its probes run on the host device, whose warps have 32 lanes.
+inline constexpr std::uint64_t scouted = std::uint64_t{speculation::scouts_on_host + speculation::probes_on_host} * 32;
+
 /// A memory of each engine on the host device.
 template <class E>
 class loop_fixture : public testing::Test {

@@ -112,29 +112,21 @@ struct in_place_space {
     // relaxed: who has made it expected did so behind a barrier
     return (role_in(simt::atomic(roles[element / in_word]).load(simt::order::relaxed), element) & expected) != 0;
   }
-  GPUTM_INLINE void add_role(std::uint64_t element, std::uint32_t role) const {
-    // relaxed: read behind a barrier, and by the next kernel
-    simt::atomic(roles[element / in_word]).fetch_or(role << 2 * (element % in_word), simt::order::relaxed);
-  }
-  GPUTM_INLINE void expect(std::uint64_t element) const { add_role(element, expected); }
-  /// Gives an element a role, and returns those that it had. Of two who claim the same one, one sees the other's.
-  GPUTM_INLINE std::uint32_t claim(std::uint64_t element, std::uint32_t role) const {
+  /// Gives an element a role, and returns those that it had: so of two who claim the same one, one sees the other's.
+  GPUTM_INLINE std::uint32_t add_role(std::uint64_t element, std::uint32_t role) const {
+    // relaxed: read behind a barrier, and by the next kernel; and who claims an element that somebody else may use does
+    // not touch it, so nothing else need be ordered
     const std::uint32_t bits = role << 2 * (element % in_word);
-    // relaxed: who finds that somebody else may use the element does not touch it, so nothing else need be ordered
     return role_in(simt::atomic(roles[element / in_word]).fetch_or(bits, simt::order::relaxed), element);
   }
-  /// All threads of the grid call it; a barrier must follow, or the end of the kernel.
-  GPUTM_INLINE void forget_roles(std::uint64_t elements) const {
+  GPUTM_INLINE void expect(std::uint64_t element) const { add_role(element, expected); }
+  /// Elements lose all roles but this one; 0: all. All threads of the grid call it; a barrier must follow, or the end
+  /// of the kernel.
+  GPUTM_INLINE void keep_roles(std::uint64_t elements, std::uint32_t role) const {
+    const std::uint32_t kept = role * 0x55555555u;
     GPUTM_NO_UNROLL
     for (std::uint64_t k = simt::grid_thread_rank(); k * in_word < elements; k += simt::grid_threads())
-      simt::plain_store(roles[k], 0);
-  }
-  /// The same for all but `owned`.
-  GPUTM_INLINE void keep_owned(std::uint64_t elements) const {
-    constexpr std::uint32_t all_owned = owned * 0x55555555u;
-    GPUTM_NO_UNROLL
-    for (std::uint64_t k = simt::grid_thread_rank(); k * in_word < elements; k += simt::grid_threads())
-      simt::plain_store(roles[k], simt::plain_load(roles[k]) & all_owned);
+      simt::plain_store(roles[k], simt::plain_load(roles[k]) & kept);
   }
   /// Of a pass of this loop; `share` is that of `past`.
   GPUTM_INLINE stray_shares shares(std::uint32_t share) const {

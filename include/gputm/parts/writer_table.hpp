@@ -255,16 +255,17 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE void mark_read(std::uint64_t key, std::uint32_t p) const {
     simt::atomic(*own_first(key)).fetch_max(word_of_last(p), order::relaxed);
   }
-  GPUTM_INLINE void mark_write(std::uint64_t key, std::uint32_t p) const {
-    simt::atomic(last_of(own_first(key))).fetch_max(word_of_last(p), order::relaxed);
+  /// Returns the mark before: only probes (scout.hpp) wait for that, of which is_of_another() tells.
+  GPUTM_INLINE std::uint32_t mark_write(std::uint64_t key, std::uint32_t p) const {
+    return simt::atomic(last_of(own_first(key))).fetch_max(word_of_last(p), order::relaxed);
   }
-  /// The same, by a probe (scout.hpp): whether another position had marked the element. And whether one has by now.
-  GPUTM_INLINE bool has_marked_second(std::uint64_t key, std::uint32_t p) const {
-    return is_another(simt::atomic(last_of(own_first(key))).fetch_max(word_of_last(p), order::relaxed), p);
+  /// The mark so far, while others mark.
+  GPUTM_INLINE std::uint32_t last_write_yet(std::uint64_t key) const {
+    return simt::atomic(last_of(own_first(key))).load(order::relaxed);  // relaxed: a hint
   }
-  GPUTM_INLINE bool is_marked_by_another(std::uint64_t key, std::uint32_t p) const {
-    // relaxed: a hint
-    return is_another(simt::atomic(last_of(own_first(key))).load(order::relaxed), p);
+  /// Whether such a mark is of this tag, and not of position `p`.
+  GPUTM_INLINE bool is_of_another(std::uint32_t mark, std::uint32_t p) const {
+    return mark >> position_bits == tag_ && mark != word_of_last(p);
   }
   GPUTM_INLINE std::uint32_t last_read(std::uint64_t key) const { return simt::plain_load(*own_first(key)); }
   GPUTM_INLINE std::uint32_t last_write(std::uint64_t key) const { return simt::plain_load(last_of(own_first(key))); }
@@ -306,10 +307,6 @@ class writer_table : tagged_table<writer_entry> {
  private:
   static constexpr std::uint32_t no_node = 0xffffffffu;
 
-  /// Whether such a mark is of this tag, and of another position.
-  GPUTM_INLINE bool is_another(std::uint32_t mark, std::uint32_t p) const {
-    return mark >> position_bits == tag_ && mark != word_of_last(p);
-  }
   GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p) const {
     return tag_ << position_bits | (positions - 1 - p);
   }

@@ -28,12 +28,14 @@ class in_place_learning {
     if (size != env.limits.iterations && !is_telling(env, size)) return;
     const std::uint32_t sample = size / (attempts + 2), first = static_cast<std::uint32_t>(base);
     if (simt::grid_thread_rank() == sample % simt::grid_threads()) propose(env, first, sample);
-    if (simt::grid_thread_rank() == 0) put(past.has_roles, 1);
-    barrier.wait([&past] { put(past.ready, 0); });  // what is known goes with other rows
+    barrier.wait([&past] {
+      put(past.ready, 0);  // what is known goes with other rows
+      put(past.has_roles, 1);
+    });
     compare<Sum>(env, env.in_place.rows(), first, size);
     barrier.wait([&env, size] { decide(env, size); });
     if (simt::plain_load(past.ready) != 0 || !may_be_listed(env, size)) return;
-    env.in_place.forget_roles(env.table.first[max_regions]);
+    env.in_place.keep_roles(env.table.first[max_regions], 0);
     barrier.wait([&past] { note_rows(past, {}, 0, 0, 0); });
     const parts::writer_table table(env.table, simt::plain_load(env.table.past->tag));
     expect_strays(env, table, size, reads);

@@ -70,10 +70,10 @@ class in_place_pass {
     const std::uint32_t tag = next_tag<Kind>(env);
     if (tag == 0) return;
     parts::in_place_words& now = env.state->in_place;
-    const in_place_window w = in_place_window::of(env, tag);
+    const in_place_window w = in_place_window::of(env, tag, Kind == in_place_kind::any_rows);
     if (simt::grid_thread_rank() == 0) {
       put(now.tag, tag);
-      put(now.mode, w.mode());
+      put(now.mode, w.mode(env));
     }
     if constexpr (Kind == in_place_kind::any_rows)
       if (w.claims) return run_all<claimed_access>(env, body, w, true);
@@ -205,7 +205,7 @@ class in_place_pass {
         undo<Sum, saved_by_list>(env, tag);
       else
         undo<Sum, saved_by_rows>(env, tag);
-      if (are_of_claims(*env.in_place.past)) forget_roles(env);
+      if (are_of_claims(*env.in_place.past)) keep_roles(env, 0);
       barrier.wait([&env, tag] { give_up(env, tag); });
     }
     return !failed;
@@ -274,15 +274,12 @@ class in_place_pass {
   static GPUTM_INLINE bool are_of_claims(const parts::in_place_past& past) {
     return simt::plain_load(past.owners) == past.lists && simt::plain_load(past.lists_of_claims) == past.current;
   }
-  static GPUTM_INLINE void forget_roles(const loop_environment& env) {
-    env.in_place.forget_roles(env.table.first[max_regions]);
+  static GPUTM_INLINE void keep_roles(const loop_environment& env, std::uint32_t role) {
+    env.in_place.keep_roles(env.table.first[max_regions], role);
   }
   /// Nobody has claimed anything any more; or, if the pass leaves lists, what is on them has an owner.
   static GPUTM_INLINE void end_claims(const loop_environment& env, bool leaves_lists) {
-    if (leaves_lists)
-      env.in_place.keep_owned(env.table.first[max_regions]);
-    else
-      forget_roles(env);
+    keep_roles(env, leaves_lists ? env.in_place.owned : 0);
   }
   /// There has been no pass, and windows are about to use the logs: this loop may learn anew. That does not count as an
   /// attempt if all that was missing were tags; unless there are so few that it would be so again and again.

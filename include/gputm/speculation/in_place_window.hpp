@@ -16,7 +16,6 @@ struct in_place_window {
   parts::read_rows reads;
   bool claims = false;   ///< iterations claim what they access (claimed_access.hpp); nothing else is known of it
   bool updates = false;  ///< then: what they load as well as what they store to
-  bool lists = false;    ///< and loops behind it have lists of that (owned_list)
 
   static constexpr std::uint32_t to_others = 1, to_nobodys = 2;
   static constexpr std::uint32_t anywhere = 4;  ///< in_place_past's
@@ -27,8 +26,8 @@ struct in_place_window {
     const std::uint32_t others = simt::plain_load(past.to_others), nobodys = simt::plain_load(past.to_nobodys);
     return (others != 0 ? to_others : 0) | (nobodys != 0 ? to_nobodys : 0);
   }
-  /// That of a pass with this tag.
-  static GPUTM_INLINE in_place_window of(const loop_environment& env, std::uint32_t tag) {
+  /// That of a pass with this tag. `may_claim`: of a kind that may be one by claims.
+  static GPUTM_INLINE in_place_window of(const loop_environment& env, std::uint32_t tag, bool may_claim) {
     const parts::loop_past& past = *env.table.past;
     const parts::in_place_past& known = *env.in_place.past;
     return {env.in_place.rows(),
@@ -38,20 +37,20 @@ struct in_place_window {
             simt::plain_load(past.offset),
             expected_strays(env) | (simt::plain_load(known.anywhere) != 0 ? anywhere : 0),
             env.in_place.reads(),
-            simt::plain_load(known.owners) == parts::in_place_past::claims,
-            simt::plain_load(known.updates) != 0,
-            may_leave_lists(env)};
+            may_claim && simt::plain_load(known.owners) == parts::in_place_past::claims,
+            may_claim && simt::plain_load(known.updates) != 0};
   }
-  /// Keys of claims are where lists' are. But if such lists have come to nothing before, addresses are others in each
-  /// loop.
+  /// Whether what a pass by claims leaves are lists (owned_list) for loops behind it: keys are where theirs are. But if
+  /// such lists have come to nothing before, addresses are others in each loop.
   static GPUTM_INLINE bool may_leave_lists(const loop_environment& env) {
     const parts::in_place_past& past = *env.in_place.past;
     return env.in_place.saved.keys == env.logs.write_keys() && env.logs.writes <= parts::owned_list::most &&
            simt::plain_load(past.lists_of_claims) != past.lost;
   }
   /// in_place_words::mode.
-  GPUTM_INLINE std::uint32_t mode() const {
-    if (claims) return parts::in_place_words::by_claims | (lists ? parts::in_place_words::leaves_lists : 0);
+  GPUTM_INLINE std::uint32_t mode(const loop_environment& env) const {
+    if (claims)
+      return parts::in_place_words::by_claims | (may_leave_lists(env) ? parts::in_place_words::leaves_lists : 0);
     return ((strays & anywhere) != 0 ? parts::in_place_words::anywhere : 0) |
            (reads.arrays != 0 ? parts::in_place_words::by_rows : 0);
   }

@@ -124,10 +124,10 @@ class scout {
     bool any = false;
     GPUTM_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
-      if (k < writes) any |= table.has_marked_second(key[k], p);
+      if (k < writes) any |= table.is_of_another(table.mark_write(key[k], p), p);
     GPUTM_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
-      if (k < reads) any |= table.is_marked_by_another(parts::loop_log::key_of_read(entry[k]), p);
+      if (k < reads) any |= table.is_of_another(table.last_write_yet(parts::loop_log::key_of_read(entry[k])), p);
     return any;
   }
   static GPUTM_INLINE void arrive(const loop_environment& env) {
@@ -341,7 +341,6 @@ class scout {
     in_place_learning::note_rows(past, {}, 0, 0, 0);
     simt::plain_store(past.owners, past.claims);
     simt::plain_store(past.updates, 2 * updates > samples);
-    simt::plain_store(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, 0));
     note_ready(env, ranges_of(env, {}, stored_to, offset));
   }
   /// The loop may run in place, and store to these ranges.
