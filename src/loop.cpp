@@ -129,10 +129,11 @@ std::uint32_t plan_table(const loop_config& c, std::uint32_t window, std::uint64
 }
 
 /// A loop of several windows has memory of its own for what a pass in place saves, unless that is more than it may
-/// have; with keys if those fit, too.
+/// have; with keys if those fit, too, and then with what iterations have read, unless logs have room for that.
 struct words_saved {
   std::uint64_t without_keys = 0;  ///< 0: it has none
   std::uint64_t keys = 0;
+  std::uint64_t reads = 0;
 };
 words_saved plan_words_saved(const loop_sizes& s, const loop_config& c, const backend& on) {
   const std::uint64_t n = s.limits.iterations;
@@ -143,7 +144,11 @@ words_saved plan_words_saved(const loop_sizes& s, const loop_config& c, const ba
   };
   if (n <= s.logs.window) return {};
   const std::uint64_t without_keys = words(false), with_keys = words(true);
-  return {without_keys, with_keys != 0 ? with_keys - without_keys : 0};
+  if (with_keys == 0) return {without_keys};
+  const std::uint64_t reads = parts::postponed_space::words(n, s.logs.reads);
+  const bool fit =
+      !parts::postponed_space::has_room(s.logs, n, false) && (with_keys + reads) * sizeof(std::uint64_t) <= share;
+  return {without_keys, with_keys - without_keys, fit ? reads : 0};
 }
 /// It lies from byte `at` on.
 void plan_saved(loop_sizes& s, const words_saved& words, std::uint64_t at) {
@@ -154,6 +159,8 @@ void plan_saved(loop_sizes& s, const words_saved& words, std::uint64_t at) {
   s.in_place_bytes += words.without_keys * sizeof(std::uint64_t);
   if (words.keys != 0) s.saved_keys_at = s.in_place_bytes;
   s.in_place_bytes += words.keys * sizeof(std::uint64_t);
+  if (words.reads != 0) s.reads_at = s.in_place_bytes;
+  s.in_place_bytes += words.reads * sizeof(std::uint64_t);
 }
 /// What passes in place need besides logs, which have been planned, and marks; elements have marks of their own.
 void plan_in_place(loop_sizes& s, const loop_config& c, const device& on) {

@@ -25,7 +25,8 @@ class claiming_loop {
     const auto home = [this](std::uint32_t j) { return place_[j * homes_ + d_.below(homes_)]; };
     const auto spare = [this] { return place_[n_ * homes_ + d_.below(spare_)]; };
     std::vector<step> all;
-    if (!updates_ || by_chance(4)) all.push_back({act::load, spare()});
+    for (std::uint32_t k = !updates_ || by_chance(4) ? 1 + d_.below(4) : 0; k > 0; --k)
+      all.push_back({act::load, spare()});
     for (std::uint32_t k = 0; k < homes_; ++k) {
       const std::uint32_t mine = place_[i * homes_ + k];
       if (updates_) all.push_back({act::load, mine});
@@ -35,7 +36,8 @@ class claiming_loop {
     if (by_chance(3)) all.push_back({act::load_other, d_.below(others)});
     if (!by_chance(surprises_)) return all;
     const auto somewhere = all.begin() + d_.below(static_cast<std::uint32_t>(all.size()) + 1);
-    const std::uint32_t other = d_.below(n_);
+    const std::uint32_t below = 1 + d_.below(3);
+    const std::uint32_t other = d_.below(2) == 0 && i >= below ? i - below : d_.below(n_);
     switch (kind_ < kinds ? kind_ : d_.below(kinds)) {
       case 0: all.push_back({act::break_if, 1 + d_.below(2)}); break;
       case 1: all.push_back({act::cancel_if, 1 + d_.below(2)}); break;
@@ -43,13 +45,16 @@ class claiming_loop {
       case 3: all.insert(somewhere, {act::store, home(other)}); break;
       case 4: all.insert(somewhere, {act::store, spare()}); break;
       case 5: all.insert(somewhere, {act::load, spare()}); break;
+      case 6: all.insert(somewhere, {act::store_if, home(other)}); break;
+      case 7: all.insert(somewhere, {{act::load, home(other)}, {act::store_there, 0}}); break;
+      case 8: all.insert(somewhere, {{act::load, home(other)}, {act::load_there, 0}}); break;
       default: all.push_back({act::store_other, d_.below(others)});
     }
     return all;
   }
 
  public:
-  static constexpr std::uint32_t most_homes = 3, others = 8, kinds = 7;
+  static constexpr std::uint32_t most_homes = 3, others = 8, kinds = 10;
 
   claiming_loop(dice& d, std::uint32_t n)
       : d_(d),
@@ -88,7 +93,8 @@ void loops_that_claim_equal_the_sequential_loops(const venue& v) {
   memory<E> tm{v.on};
   const auto a = tm.template allocate<value>(loop.elements());
   const auto b = tm.template allocate<std::uint32_t>(loop.others);
-  loop_config c = config_for(v, {.reads = 3 * loop.most_homes + 4, .writes = loop.most_writes() + d.below(3)});
+  loop_config c = config_for(
+      v, {.reads = d.below(4) == 0 ? 1 : 3 * loop.most_homes + 4, .writes = loop.most_writes() + d.below(3)});
   c.in_place = true;
   c.scout_from = 1;
   if (d.below(3) == 0) c.window = 1 + d.below(n);

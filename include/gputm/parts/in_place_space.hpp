@@ -6,6 +6,7 @@
 
 #include "gputm/parts/owned_list.hpp"
 #include "gputm/parts/owned_rows.hpp"
+#include "gputm/parts/postponed_space.hpp"
 #include "gputm/parts/read_rows.hpp"
 #include "gputm/parts/saved_values.hpp"
 #include "gputm/parts/stray_list.hpp"
@@ -30,27 +31,36 @@ struct in_place_past {
   std::uint32_t anywhere;   ///< strays to what nobody owns may go to any element of ranges that may be stored to; else
                             ///< to where in_place_space::expected says
   std::uint32_t updates;    ///< with claims: most iterations load what they are going to store to
+  std::uint32_t stored_to;  ///< with claims: bits of arrays that are stored to
   std::uint32_t has_roles;  ///< elements may have roles; else none has, and they may be claimed
-  std::uint32_t lists_of_claims;  ///< lists are what a pass by claims has left; or were, and came to nothing
+  std::uint32_t lists_of_claims;  ///< what has become of lists that a pass by claims has left, as below
 
   static constexpr std::uint32_t most_attempts = 3;
   // owners: owned_rows; the same; owned_list; nobody knows, but iterations can claim them
   static constexpr std::uint32_t rows = 0, wide_rows = 1, lists = 2, claims = 3;
-  static constexpr std::uint32_t current = 1, lost = 2;  ///< lists_of_claims; 0: there have been none
+  // lists_of_claims, 0 as long as there has been none: loops go by them; they came to nothing, so elements are claimed
+  // each time; it left none, since it had to postpone iterations, and loops learn them
+  static constexpr std::uint32_t current = 1, lost = 2, to_learn = 3;
 };
 
 /// What a pass in place has come to; words of loop_state, zero before the loop.
 struct in_place_words {
-  std::uint32_t tag;      ///< of its marks; 0: there was no such pass
-  std::uint32_t trouble;  ///< all of it must be undone
-  std::uint32_t stale;    ///< the same, since somebody has read what a lower stray writes
-  std::uint32_t more;     ///< of stray_shares::more: taken, or that would have been taken
-  std::uint32_t mode;     ///< what the pass has gone by
-  std::uint32_t marked;   ///< it has gone by read_rows, and somebody has read something else where strays may go
+  std::uint32_t tag;        ///< of its marks; 0: there was no such pass
+  std::uint32_t trouble;    ///< all of it must be undone
+  std::uint32_t stale;      ///< the same, since somebody has read what a lower stray writes
+  std::uint32_t more;       ///< of stray_shares::more: taken, or that would have been taken
+  std::uint32_t mode;       ///< what the pass has gone by
+  std::uint32_t marked;     ///< it has gone by read_rows, and somebody has read something else where strays may go
+  std::uint32_t postponed;  ///< iterations on the list of postponed_space, or for which it had no room
+  std::uint32_t unlogged;   ///< some have read more than there is room for in it
+  std::uint32_t run;        ///< of those postponed: that have run to their end
+  std::uint32_t round;      ///< of these that is under way; postponed_over: none any more
+  std::uint32_t rounds;     ///< that there have been
 
   static constexpr std::uint32_t anywhere = 1, by_rows = 2;  ///< of mode: in_place_past::anywhere; read_rows
   static constexpr std::uint32_t by_claims = 4;              ///< in_place_past::claims
   static constexpr std::uint32_t leaves_lists = 8;           ///< by claims, which are loops' lists from then on
+  static constexpr std::uint32_t postponed_over = ~0u;       ///< `round`
 };
 
 /// What the iterations that a scout has run (scout.hpp) have come to; words of loop_state, zero before the loop.
@@ -69,7 +79,9 @@ struct scout_words {
   std::uint32_t stored_to;      ///< bits of all arrays to which they have stored
   std::uint32_t updates;        ///< iterations that have stored to what they had read
   std::uint32_t failed;         ///< iterations that have not come to a good end
-  std::uint32_t depends;        ///< a probe has found iterations that depend on each other
+  std::uint32_t depends;        ///< iterations of probes that depend on others, of which neighbours follow each other
+  std::uint32_t depends_far;    ///< and of those far apart
+  std::uint32_t depends_truly;  ///< of both: that read what lower ones store
   std::uint32_t arrived;        ///< warps
 };
 
@@ -91,6 +103,7 @@ struct in_place_space {
   std::uint32_t blocks = 0;       ///< of a pass of this loop
   std::uint32_t twice = 0;        ///< of them, those that have two iterations for each thread: the first ones
   std::uint32_t* hope = nullptr;  ///< in_place_hope; memory that the host sees
+  postponed_space postponed;      ///< if a pass by claims may postpone iterations
   bool learns = false;            ///< this loop may find out whether later ones can store in place
   bool tried = false;             ///< a pass in place has been enqueued before this kernel
   bool unproven = false;          ///< and a scout before that, which may have told the past
@@ -101,7 +114,8 @@ struct in_place_space {
   // read; one that is an iteration's own.
   static constexpr std::uint32_t expected = 1, owned = 2;
   static constexpr std::uint32_t shared = expected;
-  static constexpr std::uint32_t in_word = 16;  ///< elements
+  static constexpr std::uint32_t wanted = shared | owned;  ///< by an iteration that is postponed
+  static constexpr std::uint32_t in_word = 16;             ///< elements
 
   GPUTM_INLINE std::uint32_t role(std::uint64_t element) const {
     return role_in(simt::plain_load(roles[element / in_word]), element);
@@ -109,8 +123,12 @@ struct in_place_space {
   GPUTM_INLINE bool is_expected(std::uint64_t element) const { return (role(element) & expected) != 0; }
   /// The same while others get roles.
   GPUTM_INLINE bool is_expected_by_now(std::uint64_t element) const {
-    // relaxed: who has made it expected did so behind a barrier
-    return (role_in(simt::atomic(roles[element / in_word]).load(simt::order::relaxed), element) & expected) != 0;
+    return (role_by_now(element) & expected) != 0;  // who has made it expected did so behind a barrier
+  }
+  /// Those that it has by now.
+  GPUTM_INLINE std::uint32_t role_by_now(std::uint64_t element) const {
+    // relaxed: what matters has been set behind a barrier
+    return role_in(simt::atomic(roles[element / in_word]).load(simt::order::relaxed), element);
   }
   /// Gives an element a role, and returns those that it had: so of two who claim the same one, one sees the other's.
   GPUTM_INLINE std::uint32_t add_role(std::uint64_t element, std::uint32_t role) const {

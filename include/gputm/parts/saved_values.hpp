@@ -89,7 +89,22 @@ class saved_values {
     const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
     return s.tag == tag && s.dirty;
   }
+  /// It is postponed (postponed_pass.hpp), and has set none.
+  GPUTM_INLINE void postpone(std::uint32_t tag) const {
+    // relaxed: the end of the kernel orders it, or a barrier
+    simt::atomic(*status_).store(position_status{.tag = tag, .version = postponed}.word(), simt::order::relaxed);
+  }
+  /// As bits(); 0 if it is postponed.
+  GPUTM_INLINE std::uint32_t bits_unless_postponed(std::uint32_t tag, std::uint32_t otherwise,
+                                                   bool& is_postponed) const {
+    const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
+    is_postponed = s.tag == tag && s.version == postponed;
+    return s.tag == tag ? s.value : otherwise;
+  }
   GPUTM_INLINE void forget() const { set_bits(0, 0); }
+
+ private:
+  static constexpr std::uint32_t postponed = 1;  ///< version of such a status
 };
 
 }  // namespace gputm::parts

@@ -3,34 +3,26 @@
 #pragma once
 
 #include "gputm/speculation/concept.hpp"
-#include "gputm/speculation/ranged_access.hpp"
+#include "gputm/speculation/saving_access.hpp"
 
 namespace gputm::speculation {
-
-/// What positions have saved in such a pass: a number of slots, and their keys.
-struct saved_by_claims {
-  static GPUTM_INLINE std::uint32_t all(const loop_environment& env) { return env.logs.writes; }
-  static GPUTM_NOINLINE void put_back(const loop_environment& env, std::uint32_t p, std::uint32_t saved) {
-    const parts::saved_values before(env.in_place.saved, p);
-    parts::latest_region array(env.regions);
-    GPUTM_NO_UNROLL
-    for (std::uint32_t slot = 0; slot < saved; ++slot) before.put_back(array, slot, before.key(slot));
-  }
-};
 
 /// One iteration's. An element to which it stores becomes its own, if no other one has claimed that: then it saves what
 /// was there, and stores in place. What it loads it shares with all others that load it; or makes its own as well, if
 /// iterations mostly store to what they have loaded: else it would not know, when it stores, whether it alone has.
-/// Whatever finds another's claim gives the pass away, before it has touched the element.
-class claimed_access : public ranged_access {
+/// Whatever finds another's claim ends before it has touched the element: it is postponed, if that may be, and others
+/// write down what they share; or it gives the pass away.
+class claimed_access : public saving_access {
   using roles = parts::in_place_space;
-  const bool updates_;
-  std::uint32_t owned_ = 0;                        ///< elements
-  std::uint64_t newest_ = parts::owned_list::end;  ///< the key of the last one, once there is one
+  using reads = parts::postponed_space;
+  const bool updates_, postpones_;
+  bool conflicts_ = false;
+  std::uint32_t words_ = 0;             ///< of what it shares, written down
+  std::uint32_t pending_ = reads::end;  ///< that goes into the next one
 
  public:
   GPUTM_INLINE claimed_access(const loop_environment& env, const in_place_window& w, std::uint32_t position)
-      : ranged_access(env, w, position), updates_(w.updates) {}
+      : saving_access(env, w, position), updates_(w.updates), postpones_(w.postpones) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -49,52 +41,70 @@ class claimed_access : public ranged_access {
   static constexpr bool has_rows = false;
   GPUTM_INLINE bool has_strayed() const { return false; }
   GPUTM_INLINE bool exceeds() const { return false; }
+  /// Of one that has failed: whether it may run again, behind the pass.
+  GPUTM_INLINE bool may_be_postponed() const { return postpones_ & conflicts_; }
   /// At its end. `cancelled`: it changes nothing; what it has claimed nobody else gets.
   GPUTM_INLINE void leave(bool cancelled) {
-    if (cancelled) {
-      saved_by_claims::put_back(env_, position_, owned_);
-      owned_ = 0;
-    }
-    if (owned_ == saved_by_claims::all(env_)) return;
-    before().set_bits(tag_, owned_);
-    before().set_key(owned_, parts::owned_list::end);
+    if (cancelled) put_back();
+    note_saved();
+    if (postpones_ && words_ < env_.in_place.postponed.slots) put_word(pending_, reads::end);
+  }
+  /// Behind that. Whether there is room on the list.
+  GPUTM_INLINE bool postpone() const {
+    before().postpone(tag_);
+    // relaxed: who gets which entry
+    const std::uint32_t k = simt::atomic(env_.state->in_place.postponed).fetch_add(1, simt::order::relaxed);
+    if (k >= env_.in_place.postponed.most_of_pass()) return false;
+    env_.in_place.postponed.put(k, position_);
+    return true;
   }
 
  private:
-  GPUTM_INLINE parts::saved_values before() const { return {env_.in_place.saved, position_}; }
-  /// The roles that it had before. An element is loaded once it is claimed; so caches may get it meanwhile. Numbers of
+  /// The roles that the element had before. It is loaded once it is claimed; so caches may get it meanwhile. Numbers of
   /// an H200, random addresses: 16 reads and writes take 8 % less, 64 3 %, five 1 %, and one 9 % more.
   template <class T>
-  GPUTM_INLINE std::uint32_t claim(const region& r, std::uint32_t number, std::uint32_t index,
+  GPUTM_INLINE std::uint32_t claim(const region& r, std::uint64_t element, std::uint32_t index,
                                    std::uint32_t role) const {
     constexpr std::uint32_t many = 8;
     if (env_.logs.writes >= many) simt::prefetch(r.data + std::uint64_t{index} * sizeof(T));
-    return env_.in_place.add_role(env_.table.number(number, index), role);
+    return env_.in_place.add_role(element, role);
+  }
+  /// Another one has claimed what it wants.
+  GPUTM_INLINE bool conflict() {
+    conflicts_ = true;
+    return false;
   }
   /// Whether it may read the element.
   template <class T>
-  GPUTM_INLINE bool share(const region& r, std::uint32_t number, std::uint32_t index) const {
-    return (claim<T>(r, number, index, roles::shared) & roles::owned) == 0 || owns(parts::element_key(number, index));
+  GPUTM_INLINE bool share(const region& r, std::uint32_t number, std::uint32_t index) {
+    const std::uint64_t element = env_.table.number(number, index);
+    if ((claim<T>(r, element, index, roles::shared) & roles::owned) != 0)
+      return owns(parts::element_key(number, index)) || conflict();
+    if (postpones_) write_down(static_cast<std::uint32_t>(element));
+    return true;
+  }
+  GPUTM_INLINE void write_down(std::uint32_t element) {
+    if (words_ == env_.in_place.postponed.slots) {
+      // relaxed: the next kernel reads it
+      simt::atomic(env_.state->in_place.unlogged).store(1, simt::order::relaxed);
+    } else if (pending_ == reads::end) {
+      pending_ = element;
+    } else {
+      put_word(pending_, element);
+      pending_ = reads::end;
+    }
+  }
+  GPUTM_INLINE void put_word(std::uint32_t first, std::uint32_t second) {
+    simt::streaming_store(env_.in_place.postponed.word(words_++, position_), reads::word_of(first, second));
   }
   /// Whether the element is its own, from now on if need be; what was there before is saved.
   template <class T>
   GPUTM_INLINE bool own(const region& r, std::uint32_t number, std::uint32_t index) {
     const std::uint64_t key = parts::element_key(number, index);
-    if (key == newest_) return true;
-    const std::uint32_t role = claim<T>(r, number, index, roles::owned);
-    if (role != 0) return (role & roles::owned) != 0 && owns(key);
-    if (owned_ == saved_by_claims::all(env_)) return false;
-    before().set(owned_, parts::read_element<T>(r, index));
-    before().set_key(owned_, key);
-    ++owned_;
-    newest_ = key;
-    return true;
-  }
-  GPUTM_INLINE bool owns(std::uint64_t key) const {
-    GPUTM_NO_UNROLL
-    for (std::uint32_t slot = 0; slot < owned_; ++slot)
-      if (before().key(slot) == key) return true;
-    return false;
+    if (is_newest(key)) return true;
+    const std::uint32_t role = claim<T>(r, env_.table.number(number, index), index, roles::owned);
+    if (role != 0) return ((role & roles::owned) != 0 && owns(key)) || conflict();
+    return save<T>(r, index, key);
   }
 };
 

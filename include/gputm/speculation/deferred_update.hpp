@@ -176,6 +176,8 @@ class deferred_update : repair_pass<Options, Body> {
     const bool smooth = w_.wary == 0 && !w_.was_repaired() && whole && w_.over == 0;
     if (env_.in_place.learns && smooth && w_.closing)
       in_place_learning::learn(env_, barrier_, w_.base, w_.size, those.logs);
+    else if (env_.in_place.learns && simt::grid_thread_rank() == 0)
+      in_place_learning::claim_again(env_);
   }
 };
 

@@ -44,7 +44,7 @@ struct basic_gpu_tls : engine_base {
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
     if constexpr (Options::in_place) {
       if (env.in_place.tried) {
-        in_place_pass::settle(env);
+        in_place_pass::settle(env, body);
         // all threads have the same answer. But a compiler does not know any more that they are together, nor that what
         // they load from one place is the same for a warp: windows would take up to 35 % longer
         if (simt::sync_block_count(in_place_pass::is_over(env)) != 0) return;

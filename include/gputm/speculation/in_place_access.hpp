@@ -137,6 +137,8 @@ class in_place_access : public ranged_access {
     const std::uint32_t saved = simt::count(saved_) << piece_bits();
     return (may_be_wide && stores_ < saved ? stores_ : saved) + strays_ > env_.logs.writes;
   }
+  GPUTM_INLINE bool may_be_postponed() const { return false; }
+  GPUTM_INLINE bool postpone() const { return false; }
   /// At its end. `cancelled`: it changes nothing; it has not strayed.
   GPUTM_INLINE void leave(bool cancelled) {
     if (cancelled) {

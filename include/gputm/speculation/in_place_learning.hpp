@@ -69,8 +69,47 @@ class in_place_learning {
     put(past.read_width, reads.width);
     put(past.anywhere, anywhere);
   }
+  /// Elements are claimed from now on, of the arrays that are known to be stored to.
+  static GPUTM_INLINE void note_claims(const loop_environment& env) {
+    parts::in_place_past& past = *env.in_place.past;
+    note_rows(past, {}, 0, 0, 0);
+    put(past.owners, past.claims);
+    note_ready(env, {}, simt::plain_load(past.stored_to));
+  }
+  /// The loop may run in place, and store to these rows, and to all of some arrays.
+  static GPUTM_INLINE void note_ready(const loop_environment& env, const parts::owned_rows& rows, std::uint32_t whole) {
+    put(env.in_place.past->ready, static_cast<std::uint32_t>(env.limits.iterations));
+    const std::uint32_t offset = simt::plain_load(env.table.past->offset);
+    put(env.table.past->calm, parts::loop_past::known | ranges_of(env, rows, whole, offset));
+  }
+  /// A loop whose windows have not gone smoothly cannot learn. If it was to because a pass by claims had to postpone
+  /// some, then that is better. One thread calls it, at the end.
+  static GPUTM_NOINLINE void claim_again(const loop_environment& env) {
+    parts::in_place_past& past = *env.in_place.past;
+    if (simt::plain_load(past.lists_of_claims) != past.to_learn) return;
+    if ((simt::plain_load(past.ready) | simt::plain_load(past.has_roles)) != 0) return;
+    put(past.lists_of_claims, past.lost);
+    note_claims(env);
+    env.in_place.tell_host();
+  }
 
  private:
+  static GPUTM_INLINE std::uint32_t ranges_of(const loop_environment& env, const parts::owned_rows& rows,
+                                              std::uint32_t whole, std::uint32_t offset) {
+    std::uint32_t ranges = 0;
+    GPUTM_NO_UNROLL
+    for (std::uint32_t arrays = rows.arrays | whole; arrays != 0; arrays &= arrays - 1) {
+      const std::uint32_t r = simt::lowest(arrays);
+      const auto n = static_cast<std::uint32_t>(env.limits.iterations);
+      const parts::owned_rows::interval mine = rows.all(n, env.regions.regions[r].length);
+      if ((whole >> r & 1) != 0)
+        ranges |= env.ranges.of_array(r);
+      else if (mine.begin < mine.end)
+        ranges |= env.ranges.of_all(r, static_cast<std::uint32_t>(mine.begin), static_cast<std::uint32_t>(mine.end - 1),
+                                    offset);
+    }
+    return ranges;
+  }
   /// Whether the last of several windows tells something: a loop that needs one only had better have that, and of few
   /// iterations nearly any addresses look like rows.
   static GPUTM_INLINE bool is_telling(const loop_environment& env, std::uint32_t size) {

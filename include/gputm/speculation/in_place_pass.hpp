@@ -10,7 +10,7 @@
 //
 // What it goes by, loops before have found out (in_place_learning.hpp), or a scout (scout.hpp). Where neither has, an
 // iteration may claim whatever it accesses (claimed_access.hpp): if no two claim the same element, but to read it, then
-// nothing is to be settled.
+// nothing is to be settled. If few do, those that come second are postponed (postponed_pass.hpp).
 //
 // Why the result is the sequential loop's, if the pass counts. An element that an iteration owns: nobody else reads it,
 // and nobody else stores to it but higher iterations, whose strays come after all that is in place. So its owner reads
@@ -21,29 +21,23 @@
 // stray goes there. Marks tell of the highest position only, which is enough: if any position above a stray has read
 // its element, that one has; and of several strays the highest one prevails.
 //
-// Of a pass by claims: an element that one iteration stores to, no other one touches, or the pass comes to nothing. For
-// of two claims of one element, one of them to store, the second one in the order of the word that both change finds
-// the first, and whose it is comes to nothing before it touches the element. So each reads what was there before the
-// loop, or what it has stored itself.
+// Of a pass by claims: an element that one iteration stores to, no other one touches, unless one of the two is
+// postponed, or the pass comes to nothing. For of two claims of one element, one of them to store, the second one in
+// the order of the word that both change finds the first, and whose it is ends before it touches the element. So each
+// that is not postponed reads what was there before the loop, or what it has stored itself.
 //
 // Nothing of that depends on what loops before have told: all threads go by the same rows or lists, ranges and
 // expectations, so wrong ones cost time only. But no element may be on two lists, nor on one and not known to be.
 #pragma once
 
-#include "gputm/parts/grid_barrier.hpp"
 #include "gputm/speculation/claimed_access.hpp"
 #include "gputm/speculation/in_place_access.hpp"
-#include "gputm/speculation/in_place_tags.hpp"
+#include "gputm/speculation/postponed_pass.hpp"
 
 namespace gputm::speculation {
 
-class in_place_pass {
+class in_place_pass : in_place_end {
   using order = simt::order;
-  static GPUTM_INLINE void put(std::uint32_t& word, std::uint32_t v) { simt::plain_store(word, v); }
-  static GPUTM_INLINE void count(std::uint64_t& counter, std::uint64_t n) {
-    // relaxed: read after the launch
-    simt::atomic(counter).fetch_add(n, order::relaxed);
-  }
   /// Whether there is what a pass of this kind goes by: the host may have heard of another one.
   template <in_place_kind Kind>
   static GPUTM_INLINE bool is_known(const loop_environment& env) {
@@ -84,8 +78,8 @@ class in_place_pass {
   /// All threads of the grid call it, in the kernel behind the pass. Unless is_over(), nothing is left of it then.
   /// Not compiled apart, nor is what settles strays: that would load a kernel's parameters from memory, and again
   /// behind a barrier.
-  template <class Sum = std::uint64_t>  // as in_place_learning::learn()
-  static GPUTM_INLINE void settle(const loop_environment& env) {
+  template <class Body, class Sum = std::uint64_t>  // as in_place_learning::learn()
+  static GPUTM_INLINE void settle(const loop_environment& env, const Body& body) {
     const parts::in_place_words& now = env.state->in_place;
     const std::uint32_t tag = simt::plain_load(now.tag), trouble = simt::plain_load(now.trouble);
     const std::uint32_t expected = in_place_window::expected_strays(env);
@@ -94,6 +88,7 @@ class in_place_pass {
       return;
     }
     const std::uint32_t mode = simt::plain_load(now.mode);
+    if (trouble == 0 && simt::plain_load(now.postponed) != 0) return (void)postponed_pass<Body>::end(env, body, tag);
     if ((mode & now.by_claims) != 0) end_claims(env, trouble == 0 && (mode & now.leaves_lists) != 0);
     // mostly there are none, and then little code runs, which multiprocessors have to fetch first
     const bool smooth = trouble == 0 && expected == 0;
@@ -140,7 +135,9 @@ class in_place_pass {
     iteration<Access> it(a, env.regions, env.limits.operations, trouble);
     const attempt_end how = it.run(body, p);
     const bool cancelled = how == attempt_end::cancel && !a.has_strayed();
-    a.leave(cancelled);
+    const bool postponed = how == attempt_end::failed && a.may_be_postponed();
+    a.leave(cancelled || postponed);
+    if (postponed) return a.postpone();
     return (how == attempt_end::commit || cancelled) && !it.last() && !a.exceeds();
   }
   /// A thread does not run its iterations from `p` on.
@@ -205,8 +202,8 @@ class in_place_pass {
         undo<Sum, saved_by_list>(env, tag);
       else
         undo<Sum, saved_by_rows>(env, tag);
-      if (are_of_claims(*env.in_place.past)) keep_roles(env, 0);
-      barrier.wait([&env, tag] { give_up(env, tag); });
+      if (may_claim(*env.in_place.past)) keep_roles(env, 0);
+      barrier.wait([&env, tag] { give_up(env, in_place_tags::last_of(env, tag)); });
     }
     return !failed;
   }
@@ -257,26 +254,6 @@ class in_place_pass {
     using words = parts::in_place_words;
     return (mode & words::anywhere) != 0 && ((mode & words::by_rows) == 0 || marked != 0);
   }
-  template <class Sum, class Saved>
-  static GPUTM_INLINE void undo(const loop_environment& env, std::uint32_t tag) {
-    const std::uint32_t all = Saved::all(env);
-    Sum left_out = 0;
-    GPUTM_NO_UNROLL
-    for (std::uint32_t p = simt::grid_thread_rank(); p < env.limits.iterations; p += simt::grid_threads()) {
-      const parts::saved_values values(env.in_place.saved, p);
-      Saved::put_back(env, p, values.bits(tag, all));
-      left_out += values.is_left_out(tag);
-    }
-    left_out = simt::reduce_add(simt::full_mask, left_out);
-    if (left_out != 0 && simt::lane() == 0) count(env.state->counters.executed, -left_out);  // give_up() counts all
-  }
-  /// Of its lists.
-  static GPUTM_INLINE bool are_of_claims(const parts::in_place_past& past) {
-    return simt::plain_load(past.owners) == past.lists && simt::plain_load(past.lists_of_claims) == past.current;
-  }
-  static GPUTM_INLINE void keep_roles(const loop_environment& env, std::uint32_t role) {
-    env.in_place.keep_roles(env.table.first[max_regions], role);
-  }
   /// Nobody has claimed anything any more; or, if the pass leaves lists, what is on them has an owner.
   static GPUTM_INLINE void end_claims(const loop_environment& env, bool leaves_lists) {
     keep_roles(env, leaves_lists ? env.in_place.owned : 0);
@@ -297,21 +274,6 @@ class in_place_pass {
     // else it may well tell the same again at its end, and loops are enqueued meanwhile
     if (ready == 0 || attempts == past.most_attempts || !env.in_place.learns) env.in_place.tell_host();
   }
-  static GPUTM_INLINE void give_up(const loop_environment& env, std::uint32_t tag) {
-    parts::in_place_past& past = *env.in_place.past;
-    if (are_of_claims(past)) {  // addresses are others now: they can be claimed again
-      put(past.owners, past.claims);
-      put(past.lists_of_claims, past.lost);
-      put(past.has_roles, 0);
-    } else {
-      put(past.ready, 0);
-    }
-    if (env.in_place.unproven) put(env.table.past->calm, 0);
-    put(env.table.past->tag, in_place_tags::last_of(env, tag));
-    env.in_place.tell_host();
-    count(env.state->counters.rounds, 1);
-    count(env.state->counters.executed, env.limits.iterations);
-  }
   /// What iterations have claimed is on their lists.
   static GPUTM_INLINE void note_lists(const loop_environment& env) {
     parts::in_place_past& past = *env.in_place.past;
@@ -321,7 +283,6 @@ class in_place_pass {
     put(env.table.past->listed, 1);
   }
   static GPUTM_INLINE void note(const loop_environment& env, std::uint32_t tag) {
-    const std::uint64_t n = env.limits.iterations;
     put(env.table.past->tag, in_place_tags::last_of(env, tag));
     const parts::in_place_words& now = env.state->in_place;
     if ((simt::plain_load(now.mode) & now.leaves_lists) != 0) note_lists(env);
@@ -330,11 +291,7 @@ class in_place_pass {
       put(env.in_place.past->anywhere, 0);
       put(env.in_place.past->read_arrays, 0);
     }
-    count(env.state->counters.rounds, 1);
-    count(env.state->counters.iterations, n);
-    count(env.state->counters.executed, n);
-    count(env.state->counters.in_place, n);
-    simt::progress();
+    note_counts(env);
   }
 };
 

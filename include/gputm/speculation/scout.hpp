@@ -2,9 +2,10 @@
 // (in_place_pass.hpp)?  A kernel of its own, of few threads: each runs one iteration, from all over the loop, of which
 // nothing stays but its log. The most common rows in these logs are taken for those of all iterations.
 //
-// Where there are no rows, iterations may claim elements of their own (claimed_access.hpp), which is in vain if some of
-// them depend on each other. To find that out other blocks run, at the same time, iterations that follow each other:
-// the probes. These mark what they would store to, and look whether others have marked that, or what they have read.
+// Where there are no rows, iterations may claim elements of their own (claimed_access.hpp), which is in vain if many of
+// them depend on each other. To find that out other blocks run, at the same time, iterations that follow each other,
+// and others that are far apart: the probes. These mark what they would store to, and look whether others have marked
+// that, or what they have read.
 //
 // It tells nothing for certain: what it has not seen the pass finds out, which is undone then. That pass is unproven:
 // where strays go to what nobody owns is known of arrays only, so any element of theirs may be one; and threads that
@@ -71,7 +72,8 @@ class scout {
   template <class Body>
   static GPUTM_INLINE void run(const loop_environment& env, const Body& body) {
     if (simt::block_rank() >= env.in_place.scouts) return probe(env, body);
-    const std::uint32_t n = iterations(env), i = first_of_warp(env, n) + simt::lane();
+    const std::uint32_t n = iterations(env);
+    const std::uint32_t i = first_of_warp(simt::block_rank(), env.in_place.scouts, n) + simt::lane();
     const parts::loop_log log(env.logs.among_entries(simt::grid_threads()), simt::grid_thread_rank());
     scout_access a(log);
     iteration_trouble trouble;
@@ -95,40 +97,67 @@ class scout {
 
  private:
   static constexpr std::uint32_t at_once = 4;  ///< entries of a log that are loaded together
-  /// The iterations of probes lie in the middle of the loop: dependences of neighbours are the most common ones.
+  /// Those of probes, all together, and of the first half of them. The iterations of these follow each other, in the
+  /// middle of the loop: dependences of neighbours are the most common ones. Those of the others' warps are far apart.
+  static GPUTM_INLINE std::uint32_t probing(const loop_environment& env) {
+    return (simt::grid_size() - env.in_place.scouts) * simt::warp_width();
+  }
+  static GPUTM_INLINE std::uint32_t probing_near(const loop_environment& env) {
+    return probing(env) / simt::warp_width() / 2 * simt::warp_width();
+  }
+  static GPUTM_INLINE std::uint32_t probed(const loop_environment& env, std::uint32_t p) {
+    const std::uint32_t n = iterations(env), width = simt::warp_width(), near = probing_near(env);
+    if (p < near) return (n - near) / 2 + p;
+    return first_of_warp((p - near) / width, (probing(env) - near) / width, n) + simt::lane();
+  }
   template <class Body>
   static GPUTM_INLINE void probe(const loop_environment& env, const Body& body) {
-    const std::uint32_t all = (simt::grid_size() - env.in_place.scouts) * simt::warp_width();
     const std::uint32_t p = simt::grid_thread_rank() - env.in_place.scouts * simt::warp_width();
     const parts::loop_log log(env.logs.among_entries(simt::grid_threads()), simt::grid_thread_rank());
     scout_access a(log);
     iteration_trouble trouble;
     iteration<scout_access> it(a, env.regions, env.limits.operations, trouble);
-    (void)it.run(body, (iterations(env) - all) / 2 + p);
-    const bool any = simt::any(simt::full_mask, depends(env, log, a.writes(), a.reads(), p));
+    (void)it.run(body, probed(env, p));
+    const dependences mine = dependences_of(env, log, a.writes(), a.reads(), p);
+    const std::uint32_t any = simt::count(simt::ballot(simt::full_mask, mine.any));
+    const std::uint32_t true_ones = simt::count(simt::ballot(simt::full_mask, mine.is_true));
     simt::sync_warp();  // whoever decides, behind the arrivals, changes the tag, which all lanes have read
     if (simt::lane() != 0) return;
-    // relaxed: the arrival orders it
-    if (any) simt::atomic(env.state->scout.depends).store(1, order::relaxed);
+    parts::scout_words& words = env.state->scout;
+    // relaxed, both: the arrival orders it
+    if (any != 0)
+      simt::atomic(p < probing_near(env) ? words.depends : words.depends_far).fetch_add(any, order::relaxed);
+    if (true_ones != 0) simt::atomic(words.depends_truly).fetch_add(true_ones, order::relaxed);
     arrive(env);
   }
+  /// `is_true`: it reads what a lower one stores.
+  struct dependences {
+    bool any = false, is_true = false;
+  };
   /// Of the first elements that it has stored to, and read.
-  static GPUTM_INLINE bool depends(const loop_environment& env, const parts::loop_log& log, std::uint32_t writes,
-                                   std::uint32_t reads, std::uint32_t p) {
+  static GPUTM_INLINE dependences dependences_of(const loop_environment& env, const parts::loop_log& log,
+                                                 std::uint32_t writes, std::uint32_t reads, std::uint32_t p) {
+    dependences d;
     const std::uint32_t tag = in_place_tags::next(env, simt::plain_load(env.table.past->tag));
-    if (tag == 0) return false;
+    if (tag == 0) return d;
     const parts::writer_table table(env.table, tag);
+    // those of a warp that is far from all others depend on each other as neighbours do, of which others tell
+    const std::uint32_t together = p < probing_near(env) ? 1 : simt::warp_width();
     std::uint64_t key[at_once], entry[at_once];
     log.fetch_write_keys(0, key);
     log.fetch_reads(0, entry);
-    bool any = false;
     GPUTM_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
-      if (k < writes) any |= table.is_of_another(table.mark_write(key[k], p), p);
+      if (k < writes) d.any |= table.is_of_another(table.mark_write(key[k], p), p, together);
     GPUTM_UNROLL
-    for (unsigned k = 0; k < at_once; ++k)
-      if (k < reads) any |= table.is_of_another(table.last_write_yet(parts::loop_log::key_of_read(entry[k])), p);
-    return any;
+    for (unsigned k = 0; k < at_once; ++k) {
+      if (k >= reads) continue;
+      const std::uint32_t mark = table.last_write_yet(parts::loop_log::key_of_read(entry[k]));
+      const bool other = table.is_of_another(mark, p, together);
+      d.any |= other;
+      d.is_true |= other && !table.is_above(mark, p);
+    }
+    return d;
   }
   static GPUTM_INLINE void arrive(const loop_environment& env) {
     // acq_rel: the arrivals are a release sequence, and the last one pairs with all before it
@@ -140,8 +169,8 @@ class scout {
   /// The lanes of a warp run neighbouring iterations, which mostly find what they access in the same lines. Warps are
   /// not at equal distances: a pattern of the loop might be as long. Nor does the first one begin with the loop, whose
   /// ends may be special.
-  static GPUTM_INLINE std::uint32_t first_of_warp(const loop_environment& env, std::uint32_t n) {
-    const std::uint32_t warp = simt::block_rank(), part = n / env.in_place.scouts;
+  static GPUTM_INLINE std::uint32_t first_of_warp(std::uint32_t warp, std::uint32_t warps, std::uint32_t n) {
+    const std::uint32_t part = n / warps;
     return warp * part + ((warp + 1) * 0x9E3779B1u >> 8) % (part - simt::warp_width() + 1);
   }
   /// Of the words that the lanes have, the one that most of them have; 0 if no lane has another one.
@@ -298,7 +327,6 @@ class scout {
     const stores_seen all{simt::plain_load(words.owned), simt::plain_load(words.to_others),
                           simt::plain_load(words.to_nobodys), simt::plain_load(words.arrays),
                           simt::plain_load(words.unfit)};
-    const std::uint32_t offset = simt::plain_load(env.table.past->offset);
     const bool has_tag = end_probes(env);
     const std::uint32_t n = iterations(env), samples = env.in_place.scouts * simt::warp_width();
     const std::uint32_t each = (n - 1) / samples + 1;  // iterations that it stands for
@@ -313,14 +341,14 @@ class scout {
         .fetch_add(simt::grid_threads(), order::relaxed);  // read after the launch
     if (!has_tag) return;
     if (highest != lowest || all.unfit != 0 || !in_place_learning::suits(env, owned, astray))
-      return decide_about_claims(env, samples, offset);
+      return decide_about_claims(env, samples, highest == lowest && highest != 0);
     const parts::owned_rows rows = parts::owned_rows::of(highest);
     in_place_learning::note_rows(past, rows, owned, to_others, to_nobodys);
     const parts::read_rows known = parts::read_rows::of(reads, read_arrays);
     const bool by_rows = reads != 0 && reads == other && odd == 0 && known.fits(n);
     in_place_learning::note_reads(past, by_rows ? known : parts::read_rows{}, true);
     simt::plain_store(past.share, parts::stray_shares::share(env.in_place.strays, env.in_place.blocks, astray));
-    note_ready(env, ranges_of(env, rows, all.arrays, offset));
+    in_place_learning::note_ready(env, rows, all.arrays);
   }
   /// Nobody takes marks of theirs for its own. Whether there is a tag for a pass in place.
   static GPUTM_INLINE bool end_probes(const loop_environment& env) {
@@ -330,39 +358,29 @@ class scout {
     return in_place_tags::next(env, simt::plain_load(last)) != 0;
   }
   /// There are no rows: perhaps iterations store to elements of their own nevertheless.
-  static GPUTM_INLINE void decide_about_claims(const loop_environment& env, std::uint32_t samples,
-                                               std::uint32_t offset) {
+  static GPUTM_INLINE void decide_about_claims(const loop_environment& env, std::uint32_t samples, bool alike) {
     const parts::scout_words& words = env.state->scout;
     parts::in_place_past& past = *env.in_place.past;
     // plain, all, as before
     const std::uint32_t stored_to = simt::plain_load(words.stored_to), updates = simt::plain_load(words.updates);
     const bool fits = env.in_place.saved.keys != nullptr && simt::plain_load(past.has_roles) == 0;
-    if (!fits || stored_to == 0 || (simt::plain_load(words.failed) | simt::plain_load(words.depends)) != 0) return;
-    in_place_learning::note_rows(past, {}, 0, 0, 0);
-    simt::plain_store(past.owners, past.claims);
+    if (!fits || stored_to == 0 || simt::plain_load(words.failed) != 0 || depend_too_many(env, alike)) return;
+    simt::plain_store(past.stored_to, stored_to);
     simt::plain_store(past.updates, 2 * updates > samples);
-    note_ready(env, ranges_of(env, {}, stored_to, offset));
+    in_place_learning::note_claims(env);
   }
-  /// The loop may run in place, and store to these ranges.
-  static GPUTM_INLINE void note_ready(const loop_environment& env, std::uint32_t ranges) {
-    simt::plain_store(env.in_place.past->ready, iterations(env));
-    simt::plain_store(env.table.past->calm, parts::loop_past::known | ranges);
-  }
-  /// Those that iterations own; and of some arrays all.
-  static GPUTM_INLINE std::uint32_t ranges_of(const loop_environment& env, const parts::owned_rows& rows,
-                                              std::uint32_t whole, std::uint32_t offset) {
-    std::uint32_t ranges = 0;
-    GPUTM_NO_UNROLL
-    for (std::uint32_t arrays = rows.arrays | whole; arrays != 0; arrays &= arrays - 1) {
-      const std::uint32_t r = simt::lowest(arrays);
-      const parts::owned_rows::interval mine = rows.all(iterations(env), env.regions.regions[r].length);
-      if ((whole >> r & 1) != 0)
-        ranges |= env.ranges.of_array(r);
-      else if (mine.begin < mine.end)
-        ranges |= env.ranges.of_all(r, static_cast<std::uint32_t>(mine.begin), static_cast<std::uint32_t>(mine.end - 1),
-                                    offset);
-    }
-    return ranges;
+  /// More than can be postponed, or had better be. `alike`: all store to the same rows. What is postponed takes two
+  /// microseconds for each access of an iteration, and to look whose way it is in one more for 100 thousand accesses of
+  /// the loop: windows take less where iterations are long, or stream, or where none reads what a lower one stores,
+  /// unless there are several (numbers of an H200; docs/algorithms/loops_in_place.md).
+  static GPUTM_INLINE bool depend_too_many(const loop_environment& env, bool alike) {
+    constexpr std::uint32_t one_of = 32, most_accesses = 16;
+    const parts::scout_words& words = env.state->scout;
+    const std::uint32_t near = simt::plain_load(words.depends), far = simt::plain_load(words.depends_far);
+    if ((near | far) == 0) return false;
+    if (env.in_place.postponed.most == 0 || alike || far != 0 || near * one_of > probing_near(env)) return true;
+    if (env.logs.reads + env.logs.writes > most_accesses) return true;
+    return env.limits.iterations <= env.logs.window && 2 * simt::plain_load(words.depends_truly) < near;
   }
 };
 

@@ -1,0 +1,341 @@
+// Floor 3: what a pass by claims (in_place_pass.hpp) has postponed, in the next kernel.
+//
+// An iteration that has found another's claim has put back what it had stored, and waits. When all others have run:
+//
+//   want      those that wait run to their end, without effect; all that they access is wanted, and reserved for the
+//             lowest one that accesses it
+//   join      of the others those that have stored to what is wanted, or read it, wait as well: what they have stored
+//             is put back, and is wanted and reserved, too
+//   run       each one for which all it accesses is reserved runs in place
+//   reserve   those that are left run without effect again, reserve anew, and so on
+//
+// Why the result is the sequential loop's, if it counts. Those that have not had to wait store to nothing that others
+// access: neither to what other ones of themselves do, as claims have told; nor to what one accesses that has waited,
+// since that one stores to what is wanted only, which none of them has accessed, and loads that, or what none of them
+// has stored to, or all comes to nothing. So they may as well have run before all that have waited. Of these, two that
+// access the same element, and store to it, run in their order. For both have had it reserved, in different rounds. If
+// the higher one was first, the lower one has not asked for it in that round, because it read something else then; and
+// when it asks, it finds that a higher one has had it, and all comes to nothing. In one round no two have the same
+// element; so each runs as if alone.
+//
+// Progress: of those that wait the lowest one reads, when it runs, what it has read when it reserved, so all that it
+// accesses is reserved for it; unless it has read what it stores itself, and goes by that: then all comes to nothing
+// when there have been too many rounds.
+#pragma once
+
+#include "gputm/parts/grid_barrier.hpp"
+#include "gputm/speculation/in_place_end.hpp"
+#include "gputm/speculation/postponed_access.hpp"
+
+namespace gputm::speculation {
+
+template <class Body>
+class postponed_pass : in_place_end {
+  using order = simt::order;
+  static constexpr std::uint32_t most_rounds = 64;
+  static constexpr unsigned at_once = 4;  ///< elements of a position that are looked at together
+
+  const loop_environment& env_;
+  const Body& body_;
+  const in_place_window w_;
+  const parts::postponed_space list_;
+  parts::in_place_words& now_;
+  parts::grid_barrier barrier_;
+  const std::uint32_t more_;
+  std::uint32_t ran_ = 0;
+
+  GPUTM_INLINE postponed_pass(const loop_environment& env, const Body& body, std::uint32_t tag)
+      : env_(env),
+        body_(body),
+        w_(in_place_window::of(env, tag, true)),
+        list_(env.in_place.postponed),
+        now_(env.state->in_place),
+        barrier_(env.state->in_place_barrier),
+        more_(parts::writer_table::more_tags(static_cast<std::uint32_t>(env.limits.iterations))) {}
+
+ public:
+  /// All threads of the grid call it, if some iterations have been postponed, and nothing was wrong with the pass of
+  /// this tag. Whether it counts; else nothing is left of it.
+  static GPUTM_NOINLINE bool end(const loop_environment& env, const Body& body, std::uint32_t tag) {
+    return postponed_pass(env, body, tag).run_all();
+  }
+
+ private:
+  GPUTM_INLINE bool run_all() {
+    if (has_tags(1)) {
+      want(round(1));
+      barrier_.wait();
+      join(round(1));
+    }
+    barrier_.wait([this] { decide(0); });
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k; (k = simt::plain_load(now_.round)) != now_.postponed_over;) {
+      if (k != 1) {
+        reserve(round(k));
+        barrier_.wait();
+      }
+      run(k);
+      barrier_.wait([this, k] { decide(k); });
+      simt::progress();
+    }
+    const std::uint32_t ran = simt::reduce_add(simt::full_mask, ran_);
+    if (simt::lane() == 0 && ran != 0) count(env_.state->counters.executed, ran);
+    const bool counts = simt::plain_load(now_.trouble) == 0;
+    if (!counts) undo_all();
+    keep_roles(env_, 0);
+    if (counts && simt::grid_thread_rank() == 0) note();
+    if (!counts) barrier_.wait([this] { give_up(env_, last_tag()); });
+    return counts;
+  }
+
+  // Rounds have tags of their own, behind the pass's.
+  GPUTM_INLINE std::uint32_t tag_of(std::uint32_t round) const { return w_.tag + round * (more_ + 1); }
+  GPUTM_INLINE std::uint32_t last_tag() const { return tag_of(simt::plain_load(now_.rounds)) + more_; }
+  GPUTM_INLINE bool has_tags(std::uint32_t round) const { return tag_of(round) + more_ < env_.limits.tags; }
+  GPUTM_INLINE postponed_round round(std::uint32_t k) const {
+    return {parts::writer_table(env_.table, tag_of(k)), more_};
+  }
+  /// The highest one that has had an element for itself.
+  GPUTM_INLINE parts::writer_table done() const { return {env_.table, w_.tag}; }
+
+  /// Calls use(k, position) for this thread's entries of the list that wait. Neighbouring entries are in different
+  /// blocks: mostly there are fewer of them than threads.
+  template <class Use>
+  GPUTM_INLINE void for_waiting(const Use& use) const {
+    for_entries([this, &use](std::uint32_t k, std::uint32_t p) {
+      if (simt::plain_load(list_.round(k)) == 0) use(k, p);
+    });
+  }
+  template <class Use>
+  GPUTM_INLINE void for_entries(const Use& use) const {
+    const std::uint32_t n = simt::plain_load(now_.postponed);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = simt::thread_rank() * simt::grid_size() + simt::block_rank(); k < n;
+         k += simt::grid_threads())
+      use(k, simt::plain_load(list_.position(k)));
+  }
+  /// One attempt at an iteration; what it comes to, and whether it ends the loop.
+  struct attempt {
+    attempt_end how;
+    bool last;
+  };
+  template <class Access>
+  GPUTM_INLINE attempt run_body(Access& a, std::uint32_t p) {
+    iteration_trouble trouble;
+    iteration<Access> it(a, env_.regions, env_.limits.operations, trouble);
+    const attempt_end how = it.run(body_, p);
+    ++ran_;
+    return {how, it.last()};
+  }
+  /// Calls show(element, position) for all that the position accesses, whatever the attempt comes to.
+  template <class Show>
+  GPUTM_INLINE void show(std::uint32_t p, Show show) {
+    showing_access<Show> a(env_, w_, p, show);
+    (void)run_body(a, p);
+  }
+  GPUTM_INLINE void want(const postponed_round& r) {
+    for_waiting([&](std::uint32_t, std::uint32_t p) {
+      show(p, [&](std::uint64_t element, std::uint32_t position) {
+        env_.in_place.add_role(element, env_.in_place.wanted);
+        r.reserve(element, position);
+      });
+    });
+  }
+  GPUTM_INLINE void reserve(const postponed_round& r) {
+    for_waiting([&](std::uint32_t, std::uint32_t p) {
+      show(p, [&](std::uint64_t element, std::uint32_t position) {
+        if (env_.in_place.role(element) != env_.in_place.wanted) return;
+        r.reserve(element, position);
+        if (done().is_above(done().last_write_of(element), position)) fail();
+      });
+    });
+  }
+  GPUTM_INLINE void run(std::uint32_t number) {
+    const postponed_round r = round(number);
+    std::uint32_t ended = 0;
+    for_waiting([&](std::uint32_t k, std::uint32_t p) {
+      reserved_access a(env_, w_, p, r, done());
+      const attempt end = run_body(a, p);
+      const bool ends = end.how != attempt_end::failed && !end.last;
+      a.leave(ends && end.how == attempt_end::commit);
+      if (ends)
+        simt::plain_store(list_.round(k), number);
+      else if (!a.waits())
+        fail();
+      ended += ends;
+    });
+    ended = simt::reduce_add(simt::full_mask, ended);
+    // relaxed: read behind the barrier
+    if (simt::lane() == 0 && ended != 0) simt::atomic(now_.run).fetch_add(ended, order::relaxed);
+  }
+  GPUTM_INLINE void fail() const { simt::atomic(now_.trouble).store(1, order::relaxed); }  // relaxed: behind a barrier
+
+  /// All that are in the way of those that wait. A thread looks at several positions together.
+  GPUTM_INLINE void join(const postponed_round& r) const {
+    if (simt::plain_load(now_.unlogged) != 0) return fail();
+    const std::uint32_t step = simt::grid_threads();
+    GPUTM_NO_UNROLL
+    for (std::uint32_t of_warp = simt::grid_thread_rank() - simt::lane(); of_warp < w_.iterations;
+         of_warp += at_once * step) {
+      const std::uint32_t first = of_warp + simt::lane();
+      several those(*this, first);
+      those.look_at_stores();
+      those.look_at_reads();
+      std::uint32_t k = next_entry(those.wanted());
+      GPUTM_NO_UNROLL
+      for (std::uint32_t any = those.wanted(); any != 0; any &= any - 1, ++k)
+        join(r, first + simt::lowest(any) * step, k);
+    }
+  }
+  /// The first one of those on the list for positions of this thread, a bit for each. All of a warp get theirs at once:
+  /// a word that all threads change is slow.
+  GPUTM_INLINE std::uint32_t next_entry(std::uint32_t bits) const {
+    std::uint32_t all = 0, before = 0;
+    GPUTM_UNROLL
+    for (unsigned j = 0; j < at_once; ++j) {
+      const simt::mask_t lanes = simt::ballot(simt::full_mask, (bits >> j & 1) != 0);
+      all += simt::count(lanes);
+      before += simt::count(simt::below(lanes));
+    }
+    std::uint32_t first = 0;
+    // relaxed: who gets which entries
+    if (simt::lane() == 0 && all != 0) first = simt::atomic(now_.postponed).fetch_add(all, order::relaxed);
+    return simt::shfl(simt::full_mask, first, 0) + before;
+  }
+  /// at_once positions, as far as there are so many, a grid's threads apart. All of a kind are loaded together, those
+  /// that nobody asks for included: a load of its own for each of them would have to be waited for.
+  class several {
+    using list = parts::postponed_space;
+    const postponed_pass& pass_;
+    std::uint32_t position_[at_once], saved_[at_once];
+    std::uint32_t wanted_ = 0, reads_ = 0;  // bits
+
+    GPUTM_INLINE void look_at(const std::uint64_t (&element)[at_once], const bool (&asked)[at_once]) {
+      std::uint32_t role[at_once];
+      GPUTM_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) role[j] = pass_.env_.in_place.role_by_now(element[j]);
+      GPUTM_UNROLL
+      for (unsigned j = 0; j < at_once; ++j)
+        wanted_ |= (asked[j] & (role[j] == parts::in_place_space::wanted)) ? 1u << j : 0u;
+    }
+    GPUTM_INLINE parts::saved_values before(unsigned j) const { return {pass_.env_.in_place.saved, position_[j]}; }
+
+   public:
+    GPUTM_INLINE several(const postponed_pass& pass, std::uint32_t first) : pass_(pass) {
+      const std::uint32_t n = pass.w_.iterations, all = saved_by_claims::all(pass.env_);
+      bool waits[at_once];
+      GPUTM_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        const std::uint32_t p = first + j * simt::grid_threads();
+        position_[j] = p < n ? p : n - 1;
+        saved_[j] = before(j).bits_unless_postponed(pass.w_.tag, all, waits[j]);
+        if (p >= n) waits[j] = true;
+      }
+      GPUTM_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        if (waits[j]) saved_[j] = 0;
+        reads_ |= waits[j] ? 0u : 1u << j;
+      }
+    }
+    GPUTM_INLINE std::uint32_t wanted() const { return wanted_; }
+    GPUTM_INLINE void look_at_stores() {
+      std::uint32_t most = 0;
+      GPUTM_UNROLL
+      for (const std::uint32_t saved : saved_) most = saved > most ? saved : most;
+      GPUTM_NO_UNROLL
+      for (std::uint32_t slot = 0; slot < most; ++slot) {
+        std::uint64_t key[at_once], element[at_once];
+        bool asked[at_once];
+        GPUTM_UNROLL
+        for (unsigned j = 0; j < at_once; ++j) key[j] = before(j).key(slot);
+        GPUTM_UNROLL
+        for (unsigned j = 0; j < at_once; ++j) {
+          asked[j] = slot < saved_[j];
+          element[j] = pass_.env_.table.number(asked[j] ? key[j] : 0);
+        }
+        look_at(element, asked);
+      }
+    }
+    GPUTM_INLINE void look_at_reads() {
+      GPUTM_NO_UNROLL
+      for (std::uint32_t slot = 0; slot < pass_.list_.slots && reads_ != 0; ++slot) {
+        std::uint64_t word[at_once];
+        GPUTM_UNROLL
+        for (unsigned j = 0; j < at_once; ++j) word[j] = simt::plain_load(pass_.list_.word(slot, position_[j]));
+        GPUTM_UNROLL
+        for (unsigned half = 0; half < 2; ++half) {
+          std::uint64_t element[at_once];
+          bool asked[at_once];
+          GPUTM_UNROLL
+          for (unsigned j = 0; j < at_once; ++j) {
+            const std::uint32_t number = list::part(word[j], half);
+            asked[j] = (reads_ >> j & 1) != 0 && number != list::end;
+            if (!asked[j]) reads_ &= ~(1u << j);
+            element[j] = asked[j] ? number : 0;
+          }
+          look_at(element, asked);
+        }
+      }
+    }
+  };
+  GPUTM_INLINE void join(const postponed_round& r, std::uint32_t p, std::uint32_t entry) const {
+    const parts::saved_values before(env_.in_place.saved, p);
+    const std::uint32_t saved = before.bits(w_.tag, saved_by_claims::all(env_));
+    saved_by_claims::put_back(env_, p, saved);
+    GPUTM_NO_UNROLL
+    for (std::uint32_t slot = 0; slot < saved; ++slot) {
+      const std::uint64_t element = env_.table.number(before.key(slot));
+      env_.in_place.add_role(element, env_.in_place.wanted);
+      r.reserve(element, p);
+    }
+    GPUTM_NO_UNROLL
+    for (std::uint32_t k = 0; k < list_.slots; ++k) {
+      const std::uint64_t word = simt::plain_load(list_.word(k, p));
+      for (unsigned half = 0; half < 2; ++half)
+        if (const std::uint32_t element = list_.part(word, half); element != list_.end) r.reserve(element, p);
+      if (list_.part(word, 1) == list_.end) break;
+    }
+    before.postpone(w_.tag);
+    if (entry < list_.most)
+      list_.put(entry, p);
+    else
+      fail();
+  }
+  /// Behind a round, or before the first one.
+  GPUTM_INLINE void decide(std::uint32_t round) const {
+    const std::uint32_t all = simt::plain_load(now_.postponed), next = round + 1;
+    const bool over = simt::plain_load(now_.run) == all, failed = simt::plain_load(now_.trouble) != 0;
+    const bool goes_on = !over && !failed && next <= most_rounds && has_tags(next);
+    const std::uint32_t with_tags = round == 0 && has_tags(1) ? 1 : round;
+    put(now_.rounds, goes_on ? next : with_tags);
+    put(now_.round, goes_on ? next : now_.postponed_over);
+    if (!over && !goes_on) fail();
+    if (all > list_.most) put(now_.postponed, list_.most);
+  }
+  /// The elements of one round are different ones; of several rounds the first one knows what was there before.
+  GPUTM_INLINE void undo_all() {
+    GPUTM_NO_UNROLL
+    for (std::uint32_t round = simt::plain_load(now_.rounds); round != 0; --round) {
+      for_entries([this, round](std::uint32_t k, std::uint32_t p) {
+        if (simt::plain_load(list_.round(k)) != round) return;
+        const parts::saved_values before(env_.in_place.saved, p);
+        saved_by_claims::put_back(env_, p, before.bits(w_.tag, 0));
+        before.postpone(w_.tag);
+      });
+      barrier_.wait();
+    }
+    undo<std::uint64_t, saved_by_claims>(env_, w_.tag);
+  }
+  GPUTM_INLINE void note() const {
+    put(env_.table.past->tag, last_tag());
+    parts::in_place_past& past = *env_.in_place.past;
+    if ((simt::plain_load(now_.mode) & now_.leaves_lists) != 0) {
+      put(past.lists_of_claims, past.to_learn);
+      put(past.ready, 0);
+    }
+    env_.in_place.tell_host();
+    note_counts(env_);
+  }
+};
+
+}  // namespace gputm::speculation
