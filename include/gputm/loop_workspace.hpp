@@ -33,6 +33,7 @@ struct loop_sizes {
   std::uint64_t strays_at = 0, roles_at = 0;
   std::uint64_t saved_at = 0, saved_values_at = 0;  ///< saved_space, if it has memory of its own
   std::uint64_t saved_keys_at = 0;                  ///< 0: it has no keys
+  bool postpones = false;                           ///< passes by claims may postpone iterations
   std::uint64_t reads_at = 0;                       ///< of postponed_space, if they have memory of their own; or 0
   std::uint32_t saved_positions = 0;                ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;               ///< of a multiprocessor in such a pass; 0: as many as it can have
@@ -174,13 +175,11 @@ class loop_workspace {
   /// None may be if there is no room for what iterations read.
   parts::postponed_space postponed(std::uint64_t n) const {
     using space = parts::postponed_space;
-    const bool can_tell = sizes_.table.first[max_regions] < space::end;
-    std::uint64_t* reads = nullptr;
-    if (can_tell && sizes_.saved_positions != 0 && sizes_.reads_at != 0)
-      reads = reinterpret_cast<std::uint64_t*>(in_place_.template as<std::byte>() + sizes_.reads_at);
-    else if (can_tell && space::has_room(sizes_.logs, n, sizes_.saved_positions == 0))
-      reads = sizes_.logs.base + 2 * std::uint64_t{sizes_.logs.window};
-    return reads != nullptr ? space::of(sizes_.logs, n, reads) : space();
+    const bool of_its_own = sizes_.saved_positions != 0 && sizes_.reads_at != 0;
+    if (!sizes_.postpones || (!of_its_own && !space::has_room(sizes_.logs, n, sizes_.saved_positions == 0))) return {};
+    std::uint64_t* const in_logs = sizes_.logs.base + 2 * std::uint64_t{sizes_.logs.window};
+    std::byte* const own = in_place_.template as<std::byte>() + sizes_.reads_at;
+    return space::of(sizes_.logs, n, of_its_own ? reinterpret_cast<std::uint64_t*>(own) : in_logs);
   }
   /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet, or knows for good: what
   /// that takes had better not be for one loop alone.

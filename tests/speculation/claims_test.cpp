@@ -216,6 +216,14 @@ TEST_F(claims, nothing_is_claimed_where_probes_find_dependences) {
   auto w = workspace();
   EXPECT_EQ(run(w, b).executed, without + scouted);
 }
+TEST_F(claims, nothing_is_claimed_where_probes_find_some_far_apart) {
+  scattered b = body();
+  b.depends = 100;
+  b.below = 340;
+  expect_first_not_in_place(b);  // probes run iterations 1501 and 1161
+  b.below = 400;
+  expect_first_postponed(b);  // they do not run 1101
+}
 TEST_F(claims, later_loops_have_lists) {
   const scattered b = body();
   auto w = workspace();

@@ -45,17 +45,19 @@ struct in_place_past {
 
 /// What a pass in place has come to; words of loop_state, zero before the loop.
 struct in_place_words {
-  std::uint32_t tag;        ///< of its marks; 0: there was no such pass
-  std::uint32_t trouble;    ///< all of it must be undone
-  std::uint32_t stale;      ///< the same, since somebody has read what a lower stray writes
-  std::uint32_t more;       ///< of stray_shares::more: taken, or that would have been taken
-  std::uint32_t mode;       ///< what the pass has gone by
-  std::uint32_t marked;     ///< it has gone by read_rows, and somebody has read something else where strays may go
-  std::uint32_t postponed;  ///< iterations on the list of postponed_space, or for which it had no room
-  std::uint32_t unlogged;   ///< some have read more than there is room for in it
-  std::uint32_t run;        ///< of those postponed: that have run to their end
-  std::uint32_t round;      ///< of these that is under way; postponed_over: none any more
-  std::uint32_t rounds;     ///< that there have been
+  std::uint32_t tag;      ///< of its marks; 0: there was no such pass
+  std::uint32_t trouble;  ///< all of it must be undone
+  std::uint32_t stale;    ///< the same, since somebody has read what a lower stray writes
+  std::uint32_t more;     ///< of stray_shares::more: taken, or that would have been taken
+  std::uint32_t mode;     ///< what the pass has gone by
+  std::uint32_t marked;   ///< it has gone by read_rows, and somebody has read something else where strays may go
+
+  // Of iterations that are postponed. Apart from the others: threads ask again and again whether there is trouble.
+  alignas(128) std::uint32_t postponed;  ///< on the list of postponed_space, or for which it had no room
+  std::uint32_t unlogged;                ///< some have read more than there is room for in it
+  std::uint32_t run;                     ///< of those postponed: that have run to their end
+  std::uint32_t round;                   ///< of these that is under way; postponed_over: none any more
+  std::uint32_t rounds;                  ///< that there have been
 
   static constexpr std::uint32_t anywhere = 1, by_rows = 2;  ///< of mode: in_place_past::anywhere; read_rows
   static constexpr std::uint32_t by_claims = 4;              ///< in_place_past::claims
@@ -65,24 +67,24 @@ struct in_place_words {
 
 /// What the iterations that a scout has run (scout.hpp) have come to; words of loop_state, zero before the loop.
 struct scout_words {
-  std::uint64_t highest_rows;   ///< owned_rows::word of all warps
-  std::uint64_t lowest_rows;    ///< the highest one with all bits inverted
-  std::uint64_t highest_reads;  ///< read_rows::word of those that have any
-  std::uint64_t lowest_reads;   ///< the highest one with all bits inverted
-  std::uint32_t read_arrays;    ///< read_rows::arrays
-  std::uint32_t odd_reads;      ///< iterations whose reads are not those of rows
-  std::uint32_t owned;          ///< stores to their own elements
-  std::uint32_t to_others;      ///< strays to what iterations below own
-  std::uint32_t to_nobodys;     ///< and to what nobody owns
-  std::uint32_t arrays;         ///< bits of those to which the latter go
-  std::uint32_t unfit;          ///< what is a reason against it
-  std::uint32_t stored_to;      ///< bits of all arrays to which they have stored
-  std::uint32_t updates;        ///< iterations that have stored to what they had read
-  std::uint32_t failed;         ///< iterations that have not come to a good end
-  std::uint32_t depends;        ///< iterations of probes that depend on others, of which neighbours follow each other
-  std::uint32_t depends_far;    ///< and of those far apart
-  std::uint32_t depends_truly;  ///< of both: that read what lower ones store
-  std::uint32_t arrived;        ///< warps
+  std::uint64_t highest_rows;      ///< owned_rows::word of all warps
+  std::uint64_t lowest_rows;       ///< the highest one with all bits inverted
+  std::uint64_t highest_reads;     ///< read_rows::word of those that have any
+  std::uint64_t lowest_reads;      ///< the highest one with all bits inverted
+  std::uint32_t read_arrays;       ///< read_rows::arrays
+  std::uint32_t odd_reads;         ///< iterations whose reads are not those of rows
+  std::uint32_t owned;             ///< stores to their own elements
+  std::uint32_t to_others;         ///< strays to what iterations below own
+  std::uint32_t to_nobodys;        ///< and to what nobody owns
+  std::uint32_t arrays;            ///< bits of those to which the latter go
+  std::uint32_t unfit;             ///< what is a reason against it
+  std::uint32_t stored_to;         ///< bits of all arrays to which they have stored
+  std::uint32_t updates;           ///< iterations that have stored to what they had read
+  std::uint32_t failed;            ///< iterations that have not come to a good end
+  std::uint32_t depends;           ///< iterations of probes that depend on others near to them
+  std::uint32_t depends_far;       ///< and on others far from them
+  std::uint32_t depends_on_lower;  ///< that read what lower ones store
+  std::uint32_t arrived;           ///< warps
 };
 
 /// What a host knows of that: it reads the word while kernels run, and takes it for a hint. Nothing yet, or that no

@@ -263,6 +263,8 @@ class writer_table : tagged_table<writer_entry> {
   GPUTM_INLINE std::uint32_t last_write_yet(std::uint64_t key) const {
     return simt::atomic(last_of(own_first(key))).load(order::relaxed);  // relaxed: a hint
   }
+  /// Of such a mark, of a pass no longer than a window.
+  static GPUTM_INLINE std::uint32_t position_of(std::uint32_t mark) { return mark & (positions - 1); }
   /// Whether such a mark is of this tag, and not of position `p`, nor of others of `together` positions of which it is
   /// one: a power of two, to whose multiples these go on.
   GPUTM_INLINE bool is_of_another(std::uint32_t mark, std::uint32_t p, std::uint32_t together) const {

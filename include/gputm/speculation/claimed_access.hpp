@@ -47,7 +47,7 @@ class claimed_access : public saving_access {
   GPUTM_INLINE void leave(bool cancelled) {
     if (cancelled) put_back();
     note_saved();
-    if (postpones_ && words_ < env_.in_place.postponed.slots) put_word(pending_, reads::end);
+    if (postpones_ && !updates_ && words_ < env_.in_place.postponed.slots) put_word(pending_, reads::end);
   }
   /// Behind that. Whether there is room on the list.
   GPUTM_INLINE bool postpone() const {

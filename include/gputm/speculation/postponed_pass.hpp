@@ -180,7 +180,7 @@ class postponed_pass : in_place_end {
       const std::uint32_t first = of_warp + simt::lane();
       several those(*this, first);
       those.look_at_stores();
-      those.look_at_reads();
+      if (!w_.updates) those.look_at_reads();
       std::uint32_t k = next_entry(those.wanted());
       GPUTM_NO_UNROLL
       for (std::uint32_t any = those.wanted(); any != 0; any &= any - 1, ++k)
@@ -289,7 +289,7 @@ class postponed_pass : in_place_end {
       r.reserve(element, p);
     }
     GPUTM_NO_UNROLL
-    for (std::uint32_t k = 0; k < list_.slots; ++k) {
+    for (std::uint32_t k = 0; k < list_.slots && !w_.updates; ++k) {
       const std::uint64_t word = simt::plain_load(list_.word(k, p));
       for (unsigned half = 0; half < 2; ++half)
         if (const std::uint32_t element = list_.part(word, half); element != list_.end) r.reserve(element, p);

@@ -103,7 +103,8 @@ class scout {
     return (simt::grid_size() - env.in_place.scouts) * simt::warp_width();
   }
   static GPUTM_INLINE std::uint32_t probing_near(const loop_environment& env) {
-    return probing(env) / simt::warp_width() / 2 * simt::warp_width();
+    const std::uint32_t warps = probing(env) / simt::warp_width();
+    return (env.in_place.postponed.most == 0 ? warps : warps / 2) * simt::warp_width();
   }
   static GPUTM_INLINE std::uint32_t probed(const loop_environment& env, std::uint32_t p) {
     const std::uint32_t n = iterations(env), width = simt::warp_width(), near = probing_near(env);
@@ -119,20 +120,19 @@ class scout {
     iteration<scout_access> it(a, env.regions, env.limits.operations, trouble);
     (void)it.run(body, probed(env, p));
     const dependences mine = dependences_of(env, log, a.writes(), a.reads(), p);
-    const std::uint32_t any = simt::count(simt::ballot(simt::full_mask, mine.any));
-    const std::uint32_t true_ones = simt::count(simt::ballot(simt::full_mask, mine.is_true));
+    const auto lanes = [](bool has) { return simt::count(simt::ballot(simt::full_mask, has)); };
+    const std::uint32_t near = lanes(mine.near), far = lanes(mine.far), on_lower = lanes(mine.on_lower);
     simt::sync_warp();  // whoever decides, behind the arrivals, changes the tag, which all lanes have read
     if (simt::lane() != 0) return;
     parts::scout_words& words = env.state->scout;
-    // relaxed, both: the arrival orders it
-    if (any != 0)
-      simt::atomic(p < probing_near(env) ? words.depends : words.depends_far).fetch_add(any, order::relaxed);
-    if (true_ones != 0) simt::atomic(words.depends_truly).fetch_add(true_ones, order::relaxed);
+    add(words.depends, near);
+    add(words.depends_far, far);
+    add(words.depends_on_lower, on_lower);
     arrive(env);
   }
-  /// `is_true`: it reads what a lower one stores.
+  /// On other iterations of probes: on neighbours, on one far away; and whether it reads what a lower one stores.
   struct dependences {
-    bool any = false, is_true = false;
+    bool near = false, far = false, on_lower = false;
   };
   /// Of the first elements that it has stored to, and read.
   static GPUTM_INLINE dependences dependences_of(const loop_environment& env, const parts::loop_log& log,
@@ -141,23 +141,34 @@ class scout {
     const std::uint32_t tag = in_place_tags::next(env, simt::plain_load(env.table.past->tag));
     if (tag == 0) return d;
     const parts::writer_table table(env.table, tag);
+    const std::uint32_t first_far = probing_near(env);
     // those of a warp that is far from all others depend on each other as neighbours do, of which others tell
-    const std::uint32_t together = p < probing_near(env) ? 1 : simt::warp_width();
+    const std::uint32_t together = p < first_far ? 1 : simt::warp_width();
+    const auto note = [&](std::uint32_t mark) {
+      const bool other = table.is_of_another(mark, p, together);
+      const bool far = p >= first_far || table.position_of(mark) >= first_far;
+      d.near |= other && !far;
+      d.far |= other && far;
+      return other;
+    };
     std::uint64_t key[at_once], entry[at_once];
     log.fetch_write_keys(0, key);
     log.fetch_reads(0, entry);
     GPUTM_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
-      if (k < writes) d.any |= table.is_of_another(table.mark_write(key[k], p), p, together);
+      if (k < writes) note(table.mark_write(key[k], p));
     GPUTM_UNROLL
     for (unsigned k = 0; k < at_once; ++k) {
       if (k >= reads) continue;
       const std::uint32_t mark = table.last_write_yet(parts::loop_log::key_of_read(entry[k]));
-      const bool other = table.is_of_another(mark, p, together);
-      d.any |= other;
-      d.is_true |= other && !table.is_above(mark, p);
+      d.on_lower |= note(mark) && !table.is_above(mark, p);
     }
     return d;
+  }
+  /// Nobody waits for an answer.
+  static GPUTM_INLINE void add(std::uint32_t& to, std::uint32_t value) {
+    // relaxed: the arrival orders it
+    if (value != 0) simt::atomic(to).fetch_add(value, order::relaxed);
   }
   static GPUTM_INLINE void arrive(const loop_environment& env) {
     // acq_rel: the arrivals are a release sequence, and the last one pairs with all before it
@@ -289,9 +300,6 @@ class scout {
   static GPUTM_INLINE void tell(const loop_environment& env, const report& r) {
     parts::scout_words& words = env.state->scout;
     // relaxed, all: the arrival orders them. Nobody waits for an answer
-    const auto add = [](std::uint32_t& to, std::uint32_t value) {
-      if (value != 0) simt::atomic(to).fetch_add(value, order::relaxed);
-    };
     const auto raise = [](std::uint64_t& highest, std::uint64_t& lowest, std::uint64_t word) {
       simt::atomic(highest).fetch_max(word, order::relaxed);
       simt::atomic(lowest).fetch_max(~word, order::relaxed);
@@ -374,13 +382,12 @@ class scout {
   /// the loop: windows take less where iterations are long, or stream, or where none reads what a lower one stores,
   /// unless there are several (numbers of an H200; docs/algorithms/loops_in_place.md).
   static GPUTM_INLINE bool depend_too_many(const loop_environment& env, bool alike) {
-    constexpr std::uint32_t one_of = 32, most_accesses = 16;
+    constexpr std::uint32_t one_of = 32;
     const parts::scout_words& words = env.state->scout;
     const std::uint32_t near = simt::plain_load(words.depends), far = simt::plain_load(words.depends_far);
     if ((near | far) == 0) return false;
     if (env.in_place.postponed.most == 0 || alike || far != 0 || near * one_of > probing_near(env)) return true;
-    if (env.logs.reads + env.logs.writes > most_accesses) return true;
-    return env.limits.iterations <= env.logs.window && 2 * simt::plain_load(words.depends_truly) < near;
+    return env.limits.iterations <= env.logs.window && 4 * simt::plain_load(words.depends_on_lower) < near;
   }
 };
 
