@@ -25,6 +25,7 @@
 
 #include "gputm/parts/grid_barrier.hpp"
 #include "gputm/speculation/in_place_end.hpp"
+#include "gputm/speculation/positions_in_the_way.hpp"
 #include "gputm/speculation/postponed_access.hpp"
 
 namespace gputm::speculation {
@@ -33,7 +34,7 @@ template <class Body>
 class postponed_pass : in_place_end {
   using order = simt::order;
   static constexpr std::uint32_t most_rounds = 64;
-  static constexpr unsigned at_once = 4;  ///< elements of a position that are looked at together
+  static constexpr unsigned at_once = positions_in_the_way::at_once;
 
   const loop_environment& env_;
   const Body& body_;
@@ -178,9 +179,9 @@ class postponed_pass : in_place_end {
     for (std::uint32_t of_warp = simt::grid_thread_rank() - simt::lane(); of_warp < w_.iterations;
          of_warp += at_once * step) {
       const std::uint32_t first = of_warp + simt::lane();
-      several those(*this, first);
+      positions_in_the_way those(env_, w_, first);
       those.look_at_stores();
-      if (!w_.updates) those.look_at_reads();
+      those.look_at_reads();
       std::uint32_t k = next_entry(those.wanted());
       GPUTM_NO_UNROLL
       for (std::uint32_t any = those.wanted(); any != 0; any &= any - 1, ++k)
@@ -202,82 +203,6 @@ class postponed_pass : in_place_end {
     if (simt::lane() == 0 && all != 0) first = simt::atomic(now_.postponed).fetch_add(all, order::relaxed);
     return simt::shfl(simt::full_mask, first, 0) + before;
   }
-  /// at_once positions, as far as there are so many, a grid's threads apart. All of a kind are loaded together, those
-  /// that nobody asks for included: a load of its own for each of them would have to be waited for.
-  class several {
-    using list = parts::postponed_space;
-    const postponed_pass& pass_;
-    std::uint32_t position_[at_once], saved_[at_once];
-    std::uint32_t wanted_ = 0, reads_ = 0;  // bits
-
-    GPUTM_INLINE void look_at(const std::uint64_t (&element)[at_once], const bool (&asked)[at_once]) {
-      std::uint32_t role[at_once];
-      GPUTM_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) role[j] = pass_.env_.in_place.role_by_now(element[j]);
-      GPUTM_UNROLL
-      for (unsigned j = 0; j < at_once; ++j)
-        wanted_ |= (asked[j] & (role[j] == parts::in_place_space::wanted)) ? 1u << j : 0u;
-    }
-    GPUTM_INLINE parts::saved_values before(unsigned j) const { return {pass_.env_.in_place.saved, position_[j]}; }
-
-   public:
-    GPUTM_INLINE several(const postponed_pass& pass, std::uint32_t first) : pass_(pass) {
-      const std::uint32_t n = pass.w_.iterations, all = saved_by_claims::all(pass.env_);
-      bool waits[at_once];
-      GPUTM_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) {
-        const std::uint32_t p = first + j * simt::grid_threads();
-        position_[j] = p < n ? p : n - 1;
-        saved_[j] = before(j).bits_unless_postponed(pass.w_.tag, all, waits[j]);
-        if (p >= n) waits[j] = true;
-      }
-      GPUTM_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) {
-        if (waits[j]) saved_[j] = 0;
-        reads_ |= waits[j] ? 0u : 1u << j;
-      }
-    }
-    GPUTM_INLINE std::uint32_t wanted() const { return wanted_; }
-    GPUTM_INLINE void look_at_stores() {
-      std::uint32_t most = 0;
-      GPUTM_UNROLL
-      for (const std::uint32_t saved : saved_) most = saved > most ? saved : most;
-      GPUTM_NO_UNROLL
-      for (std::uint32_t slot = 0; slot < most; ++slot) {
-        std::uint64_t key[at_once], element[at_once];
-        bool asked[at_once];
-        GPUTM_UNROLL
-        for (unsigned j = 0; j < at_once; ++j) key[j] = before(j).key(slot);
-        GPUTM_UNROLL
-        for (unsigned j = 0; j < at_once; ++j) {
-          asked[j] = slot < saved_[j];
-          element[j] = pass_.env_.table.number(asked[j] ? key[j] : 0);
-        }
-        look_at(element, asked);
-      }
-    }
-    GPUTM_INLINE void look_at_reads() {
-      GPUTM_NO_UNROLL
-      for (std::uint32_t slot = 0; slot < pass_.list_.slots && reads_ != 0; ++slot) {
-        std::uint64_t word[at_once];
-        GPUTM_UNROLL
-        for (unsigned j = 0; j < at_once; ++j) word[j] = simt::plain_load(pass_.list_.word(slot, position_[j]));
-        GPUTM_UNROLL
-        for (unsigned half = 0; half < 2; ++half) {
-          std::uint64_t element[at_once];
-          bool asked[at_once];
-          GPUTM_UNROLL
-          for (unsigned j = 0; j < at_once; ++j) {
-            const std::uint32_t number = list::part(word[j], half);
-            asked[j] = (reads_ >> j & 1) != 0 && number != list::end;
-            if (!asked[j]) reads_ &= ~(1u << j);
-            element[j] = asked[j] ? number : 0;
-          }
-          look_at(element, asked);
-        }
-      }
-    }
-  };
   GPUTM_INLINE void join(const postponed_round& r, std::uint32_t p, std::uint32_t entry) const {
     const parts::saved_values before(env_.in_place.saved, p);
     const std::uint32_t saved = before.bits(w_.tag, saved_by_claims::all(env_));
