@@ -151,12 +151,16 @@ class scout {
       d.far |= other && far;
       return other;
     };
+    const bool updates = has_updated(log, writes, reads);
     std::uint64_t key[at_once], entry[at_once];
     log.fetch_write_keys(0, key);
     log.fetch_reads(0, entry);
     GPUTM_UNROLL
-    for (unsigned k = 0; k < at_once; ++k)
-      if (k < writes) note(table.mark_write(key[k], p));
+    for (unsigned k = 0; k < at_once; ++k) {
+      if (k >= writes) continue;
+      const std::uint32_t mark = table.mark_write(key[k], p);
+      d.on_lower |= note(mark) && updates && !table.is_above(mark, p);  // which its own one hides from its reads
+    }
     GPUTM_UNROLL
     for (unsigned k = 0; k < at_once; ++k) {
       if (k >= reads) continue;
