@@ -24,6 +24,7 @@ struct scattered {
   std::uint32_t depends = never;  // one iteration in so many stores to the home of the one `below` it
   std::uint32_t below = 1;
   std::uint32_t greedy = never;        // loads two more that nobody stores to
+  std::uint32_t loads = 0;             // so many more of these are loaded by each
   std::uint32_t chain = 0, links = 0;  // so many iterations behind that one load the home of the one before them
 
   GPUTM_INLINE bool follows(std::uint32_t i) const { return depends != never && i % depends == 1 && i >= below; }
@@ -46,6 +47,10 @@ struct scattered {
         GPUTM_TRY(const std::uint64_t more, it.load(a[at[k]]));
         v += more;
       }
+    for (std::uint32_t k = 0; k < loads; ++k) {
+      GPUTM_TRY(const std::uint64_t more, it.load(a[at[n + (i + k) % n]]));
+      v += more;
+    }
     for (std::uint32_t k = 0; k < homes; ++k) GPUTM_TRY(it.store(a[at[i] + k], 3 * v + i + k));
     if (i == twice) {
       GPUTM_TRY(const std::uint64_t mine, it.load(a[at[i]]));
@@ -61,6 +66,7 @@ struct scattered {
       std::uint64_t v = x[at[updates ? i : n + i]];
       if (i == reader) v += x[at[other] + home];
       if (is_link(i)) v += x[at[i - 1]];
+      for (std::uint32_t k = 0; k < loads; ++k) v += x[at[n + (i + k) % n]];
       if (i == greedy) v += x[at[n + i - 1]] + x[at[n + i - 2]];
       for (std::uint32_t k = 0; k < homes; ++k) x[at[i] + k] = 3 * v + i + k;
       if (i == twice) x[at[i]] += 5;
@@ -223,6 +229,14 @@ TEST_F(claims, nothing_is_claimed_where_probes_find_some_far_apart) {
   expect_first_not_in_place(b);  // probes run iterations 1501 and 1161
   b.below = 400;
   expect_first_postponed(b);  // they do not run 1101
+}
+TEST_F(claims, iterations_of_many_loads_claim_nothing) {
+  scattered b = body();
+  config.capacity.reads = 200;
+  b.loads = 127;
+  expect_first_in_place(b);
+  b.loads = 128;
+  expect_first_not_in_place(b);
 }
 TEST_F(claims, later_loops_have_lists) {
   const scattered b = body();

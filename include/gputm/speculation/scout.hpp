@@ -24,16 +24,20 @@ namespace gputm::speculation {
 class scout_access : public tentative_access {
   parts::write_buffer writes_;
   parts::stored_bounds bounds_;
-  std::uint32_t reads_ = 0;
+  std::uint32_t reads_ = 0, loads_ = 0;
+  const std::uint32_t most_loads_;
   std::uint32_t last_ = 0, jumps_ = 0;  // index of the last store; and of how many the one before was no neighbour's
   static constexpr std::uint32_t most_jumps = 16;
   bool is_no_row_ = false;
 
  public:
-  GPUTM_INLINE explicit scout_access(const parts::loop_log& log) : writes_(log) {}
+  /// It ends after so many loads.
+  GPUTM_INLINE explicit scout_access(const parts::loop_log& log, std::uint32_t most_loads = ~0u)
+      : writes_(log), most_loads_(most_loads) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
+    if (loads_++ == most_loads_) return false;
     const std::uint64_t key = parts::element_key(number, index);
     if (writes_.read(key, out)) return true;
     out = parts::read_element<T>(r, index);
@@ -59,6 +63,7 @@ class scout_access : public tentative_access {
   GPUTM_INLINE std::uint32_t writes() const { return writes_.size(); }
   /// It has ended before its time, since enough had been seen.
   GPUTM_INLINE bool has_seen_enough() const { return is_no_row_; }
+  GPUTM_INLINE bool has_loaded_too_many() const { return loads_ > most_loads_; }
   GPUTM_INLINE const parts::stored_bounds& bounds() const { return bounds_; }
 };
 
@@ -97,6 +102,9 @@ class scout {
 
  private:
   static constexpr std::uint32_t at_once = 4;  ///< entries of a log that are loaded together
+  /// Of probes, all of which wait for the longest. In a graph's loop over its vertices neighbours of a hub may have
+  /// thousands. Loops with longer iterations claim nothing.
+  static constexpr std::uint32_t most_loads = 128;
   /// Those of probes, all together, and of the first half of them. The iterations of these follow each other, in the
   /// middle of the loop: dependences of neighbours are the most common ones. Those of the others' warps are far apart.
   static GPUTM_INLINE std::uint32_t probing(const loop_environment& env) {
@@ -115,19 +123,21 @@ class scout {
   static GPUTM_INLINE void probe(const loop_environment& env, const Body& body) {
     const std::uint32_t p = simt::grid_thread_rank() - env.in_place.scouts * simt::warp_width();
     const parts::loop_log log(env.logs.among_entries(simt::grid_threads()), simt::grid_thread_rank());
-    scout_access a(log);
+    scout_access a(log, most_loads);
     iteration_trouble trouble;
     iteration<scout_access> it(a, env.regions, env.limits.operations, trouble);
     (void)it.run(body, probed(env, p));
     const dependences mine = dependences_of(env, log, a.writes(), a.reads(), p);
     const auto lanes = [](bool has) { return simt::count(simt::ballot(simt::full_mask, has)); };
     const std::uint32_t near = lanes(mine.near), far = lanes(mine.far), on_lower = lanes(mine.on_lower);
+    const std::uint32_t cut = lanes(a.has_loaded_too_many());
     simt::sync_warp();  // whoever decides, behind the arrivals, changes the tag, which all lanes have read
     if (simt::lane() != 0) return;
     parts::scout_words& words = env.state->scout;
     add(words.depends, near);
     add(words.depends_far, far);
     add(words.depends_on_lower, on_lower);
+    add(words.failed, cut);
     arrive(env);
   }
   /// On other iterations of probes: on neighbours, on one far away; and whether it reads what a lower one stores.
