@@ -168,7 +168,7 @@ void plan_in_place(loop_sizes& s, const loop_config& c, const device& on) {
   // more strays than that had better be deferred as all others; a loop of several windows has memory for fewer
   constexpr std::uint64_t some = 64, of_8 = 3;
   constexpr std::uint64_t sector = parts::stray_space::sector;
-  // To run what is postponed takes some microseconds for each access of an iteration: with 16 reads and writes 262
+  // To run what is postponed takes some 20 microseconds for each access of an iteration: with 16 reads and writes 262
   // thousand random ones with dependences took an H200 0.91 ms, and in windows 0.62 to 0.72. On the host device tests
   // have as many as they like. Elements have numbers of 32 bits.
   const bool host = on.is_host();

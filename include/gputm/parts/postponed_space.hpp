@@ -7,7 +7,8 @@
 
 namespace gputm::parts {
 
-/// Trivially copyable; lives in the kernel's parameters. The logs have room for it: no window is under way.
+/// Trivially copyable; lives in the kernel's parameters. In the logs, since no window is under way; or its reads have
+/// memory of their own.
 struct postponed_space {
   std::uint64_t* reads = nullptr;  ///< numbers of elements, two to a word: word k of position p at k * positions + p
   std::uint32_t* list = nullptr;   ///< positions, and behind `most` of them what has become of each

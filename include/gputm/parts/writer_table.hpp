@@ -280,7 +280,8 @@ class writer_table : tagged_table<writer_entry> {
 
   /// The element of this number (table_space). `more`: more_tags().
   GPUTM_INLINE void reserve(std::uint64_t element, std::uint32_t p, std::uint32_t more) const {
-    simt::atomic(first_marks()[element]).fetch_max(word_of_lowest(p, more), order::relaxed);  // a barrier follows
+    simt::atomic(first_marks()[element])
+        .fetch_max(word_of_lowest(p, more), order::relaxed);  // relaxed: a barrier follows
   }
   GPUTM_INLINE bool is_reserved_for(std::uint64_t element, std::uint32_t p, std::uint32_t more) const {
     return simt::plain_load(first_marks()[element]) == word_of_lowest(p, more);

@@ -391,8 +391,8 @@ class scout {
     simt::plain_store(past.updates, 2 * updates > samples);
     in_place_learning::note_claims(env);
   }
-  /// More than can be postponed, or had better be. `alike`: all store to the same rows. What is postponed takes two
-  /// microseconds for each access of an iteration, and to look whose way it is in one more for 100 thousand accesses of
+  /// More than can be postponed, or had better be. `alike`: all store to the same rows. What is postponed takes some 20
+  /// microseconds for each access of an iteration, and to look who is in its way one more for 100 thousand accesses of
   /// the loop: windows take less where iterations are long, or stream, or where none reads what a lower one stores,
   /// unless there are several (numbers of an H200; docs/algorithms/loops_in_place.md).
   static GPUTM_INLINE bool depend_too_many(const loop_environment& env, bool alike) {
