@@ -177,9 +177,8 @@ class loop_workspace {
     using space = parts::postponed_space;
     const bool of_its_own = sizes_.saved_positions != 0 && sizes_.reads_at != 0;
     if (!sizes_.postpones || (!of_its_own && !space::has_room(sizes_.logs, n, sizes_.saved_positions == 0))) return {};
-    std::uint64_t* const in_logs = sizes_.logs.base + 2 * std::uint64_t{sizes_.logs.window};
     std::byte* const own = in_place_.template as<std::byte>() + sizes_.reads_at;
-    return space::of(sizes_.logs, n, of_its_own ? reinterpret_cast<std::uint64_t*>(own) : in_logs);
+    return space::of(sizes_.logs, n, of_its_own ? reinterpret_cast<std::uint64_t*>(own) : sizes_.logs.entries());
   }
   /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet, or knows for good: what
   /// that takes had better not be for one loop alone.

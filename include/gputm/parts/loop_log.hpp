@@ -34,6 +34,7 @@ struct loop_log_space {
   }
   // The rows of all positions.
   constexpr std::uint64_t* statuses() const { return base + window; }
+  GPUTM_INLINE constexpr std::uint64_t* entries() const { return base + 2 * std::uint64_t{window}; }
   GPUTM_INLINE constexpr std::uint64_t* write_keys() const { return base + (2 + std::uint64_t{reads}) * window; }
   constexpr std::uint64_t* values() const { return base + (2 + std::uint64_t{reads} + writes) * window; }
   /// Reads number `i`, those of a calm pass (loop_log::set_calm_read).
@@ -42,7 +43,7 @@ struct loop_log_space {
   /// for as many pages as there are rows. And whether they have room there.
   GPUTM_INLINE constexpr loop_log_space among_entries(std::uint32_t few) const {
     loop_log_space logs = *this;
-    logs.base = base + 2 * std::uint64_t{window};
+    logs.base = entries();
     logs.links = nullptr;
     logs.window = few;
     return logs;

@@ -71,33 +71,23 @@ class saved_values {
   }
   /// What has been set in the pass of a tag, as bits of slots or of pieces of them, or as their number: kept as the
   /// value of that tag's status.
-  GPUTM_INLINE void set_bits(std::uint32_t tag, std::uint32_t bits) const {
-    // relaxed: the end of the kernel orders it
-    simt::atomic(*status_).store(position_status{.tag = tag, .value = bits}.word(), simt::order::relaxed);
-  }
+  GPUTM_INLINE void set_bits(std::uint32_t tag, std::uint32_t bits) const { put({.tag = tag, .value = bits}); }
   /// Those, or `otherwise`, if nobody has said so in that pass.
   GPUTM_INLINE std::uint32_t bits(std::uint32_t tag, std::uint32_t otherwise) const {
-    const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
+    const position_status s = status();
     return s.tag == tag ? s.value : otherwise;
   }
   /// The position has not run in the pass of this tag, so it has set none.
-  GPUTM_INLINE void leave_out(std::uint32_t tag) const {
-    // relaxed: the end of the kernel orders it
-    simt::atomic(*status_).store(position_status{tag, 0, true}.word(), simt::order::relaxed);
-  }
+  GPUTM_INLINE void leave_out(std::uint32_t tag) const { put({.tag = tag, .dirty = true}); }
   GPUTM_INLINE bool is_left_out(std::uint32_t tag) const {
-    const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
+    const position_status s = status();
     return s.tag == tag && s.dirty;
   }
   /// It is postponed (postponed_pass.hpp), and has set none.
-  GPUTM_INLINE void postpone(std::uint32_t tag) const {
-    // relaxed: the end of the kernel orders it, or a barrier
-    simt::atomic(*status_).store(position_status{.tag = tag, .version = postponed}.word(), simt::order::relaxed);
-  }
-  /// As bits(); 0 if it is postponed.
-  GPUTM_INLINE std::uint32_t bits_unless_postponed(std::uint32_t tag, std::uint32_t otherwise,
-                                                   bool& is_postponed) const {
-    const position_status s = position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
+  GPUTM_INLINE void postpone(std::uint32_t tag) const { put({.tag = tag, .version = postponed}); }
+  /// As bits(), by the same load.
+  GPUTM_INLINE std::uint32_t bits(std::uint32_t tag, std::uint32_t otherwise, bool& is_postponed) const {
+    const position_status s = status();
     is_postponed = s.tag == tag && s.version == postponed;
     return s.tag == tag ? s.value : otherwise;
   }
@@ -105,6 +95,14 @@ class saved_values {
 
  private:
   static constexpr std::uint32_t postponed = 1;  ///< version of such a status
+
+  // relaxed, both: the end of the kernel orders them, or a barrier
+  GPUTM_INLINE void put(const position_status& s) const {
+    simt::atomic(*status_).store(s.word(), simt::order::relaxed);
+  }
+  GPUTM_INLINE position_status status() const {
+    return position_status::of(simt::atomic(*status_).load(simt::order::relaxed));
+  }
 };
 
 }  // namespace gputm::parts

@@ -271,24 +271,24 @@ class writer_table : tagged_table<writer_entry> {
     return mark >> position_bits == tag_ && (mark ^ word_of_last(p)) >= together;
   }
   GPUTM_INLINE std::uint32_t last_read(std::uint64_t key) const { return simt::plain_load(*own_first(key)); }
-  GPUTM_INLINE std::uint32_t last_write(std::uint64_t key) const { return simt::plain_load(last_of(own_first(key))); }
+  GPUTM_INLINE std::uint32_t last_write(std::uint64_t key) const { return last_write_of(own_mark(key)); }
+  /// The same of an element of this number (table_space).
+  GPUTM_INLINE std::uint32_t last_write_of(std::uint64_t element) const {
+    return simt::plain_load(last_of(first_marks() + element));
+  }
   /// Whether such a mark says that a position above `p` has made one: those of windows before are lower.
   GPUTM_INLINE bool is_above(std::uint32_t mark, std::uint32_t p) const { return mark > word_of_last(p); }
 
   // Reservations, of positions that wait (postponed_pass.hpp), also in place of first writers' marks: the lowest one
   // that wants an element in a round gets it. Each round has a tag, and those behind it, as a pass does.
 
-  /// The element of this number (table_space). `more`: more_tags().
+  /// As last_write_of(). `more`: more_tags().
   GPUTM_INLINE void reserve(std::uint64_t element, std::uint32_t p, std::uint32_t more) const {
     simt::atomic(first_marks()[element])
-        .fetch_max(word_of_lowest(p, more), order::relaxed);  // relaxed: a barrier follows
+        .fetch_max(word_of_first(p, more), order::relaxed);  // relaxed: a barrier follows
   }
   GPUTM_INLINE bool is_reserved_for(std::uint64_t element, std::uint32_t p, std::uint32_t more) const {
-    return simt::plain_load(first_marks()[element]) == word_of_lowest(p, more);
-  }
-  /// mark_write()'s mark.
-  GPUTM_INLINE std::uint32_t last_write_of(std::uint64_t element) const {
-    return simt::plain_load(last_of(first_marks() + element));
+    return simt::plain_load(first_marks()[element]) == word_of_first(p, more);
   }
 
   struct interval {
@@ -326,15 +326,13 @@ class writer_table : tagged_table<writer_entry> {
  private:
   static constexpr std::uint32_t no_node = 0xffffffffu;
 
-  GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p) const {
-    return tag_ << position_bits | (positions - 1 - p);
+  /// The lower `p`, the higher. `more`: of positions that go on in so many tags. A sum, not bits: see more_tags().
+  GPUTM_INLINE std::uint32_t word_of_first(std::uint32_t p, std::uint32_t more = 0) const {
+    return ((tag_ + more) << position_bits) + (positions - 1 - p);
   }
   /// `again`: where last writers are counted anew. A sum, not bits: see more_tags().
   GPUTM_INLINE std::uint32_t word_of_last(std::uint32_t p, bool again = false) const {
     return ((tag_ + again) << position_bits) + p;
-  }
-  GPUTM_INLINE std::uint32_t word_of_lowest(std::uint32_t p, std::uint32_t more) const {
-    return ((tag_ + more + 1) << position_bits) - 1 - p;
   }
   GPUTM_INLINE std::uint32_t* first_marks() const { return static_cast<std::uint32_t*>(space_->base); }
   GPUTM_INLINE std::uint32_t* own_first(std::uint64_t key) const { return first_marks() + own_mark(key); }

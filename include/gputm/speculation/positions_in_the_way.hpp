@@ -40,7 +40,7 @@ class positions_in_the_way {
     for (unsigned j = 0; j < at_once; ++j) {
       const std::uint32_t p = first + j * simt::grid_threads();
       position_[j] = p < n ? p : n - 1;
-      saved_[j] = before(j).bits_unless_postponed(w.tag, all, waits[j]);
+      saved_[j] = before(j).bits(w.tag, all, waits[j]);
       if (p >= n) waits[j] = true;
     }
     GPUTM_UNROLL

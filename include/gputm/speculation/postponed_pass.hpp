@@ -231,8 +231,7 @@ class postponed_pass : in_place_end {
     const std::uint32_t all = simt::plain_load(now_.postponed), next = round + 1;
     const bool over = simt::plain_load(now_.run) == all, failed = simt::plain_load(now_.trouble) != 0;
     const bool goes_on = !over && !failed && next <= most_rounds && has_tags(next);
-    const std::uint32_t with_tags = round == 0 && has_tags(1) ? 1 : round;
-    put(now_.rounds, goes_on ? next : with_tags);
+    if (goes_on || (round == 0 && has_tags(1))) put(now_.rounds, next);  // the first one has used its tags already
     put(now_.round, goes_on ? next : now_.postponed_over);
     if (!over && !goes_on) fail();
     if (all > list_.most) put(now_.postponed, list_.most);
