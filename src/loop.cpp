@@ -147,8 +147,8 @@ words_saved plan_words_saved(const loop_sizes& s, const loop_config& c, const ba
   if (with_keys == 0) return {without_keys};
   if (!s.postpones) return {without_keys, with_keys - without_keys};
   const std::uint64_t reads = parts::postponed_space::words(n, s.logs.reads);
-  const bool fit =
-      !parts::postponed_space::has_room(s.logs, n, false) && (with_keys + reads) * sizeof(std::uint64_t) <= share;
+  const bool fit = !parts::postponed_space::has_room(s.logs, n, false) && reads <= parts::saved_space::most_words &&
+                   (with_keys + reads) * sizeof(std::uint64_t) <= share;
   return {without_keys, with_keys - without_keys, fit ? reads : 0};
 }
 /// It lies from byte `at` on.
@@ -182,7 +182,9 @@ void plan_in_place(loop_sizes& s, const loop_config& c, const device& on) {
   s.strays_at = ceiling(sizeof(parts::in_place_past), sector) * sector;
   s.roles_at = s.strays_at + entries * parts::stray_space::entry_words(s.strays.value_words) * sizeof(std::uint64_t);
   const std::uint64_t elements = s.table.first[max_regions];
-  const std::uint64_t end = s.roles_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
+  s.filter_at = s.roles_at + ceiling(elements, parts::in_place_space::in_word) * sizeof(std::uint32_t);
+  s.filter_words = s.postpones ? host ? 4 : 1u << 15 : 0;  // half of what a multiprocessor's cache has room for
+  const std::uint64_t end = s.filter_at + std::uint64_t{s.filter_words} * sizeof(std::uint32_t);
   plan_saved(s, saved, ceiling(end, sector) * sector);
   s.scout_from = scout_from(c);
   // Where iterations access rows, a warp has so many lines at hand, and those of all warps must fit into the cache of a

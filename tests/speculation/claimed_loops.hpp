@@ -17,8 +17,22 @@ class claiming_loop {
   const bool updates_;
   std::uint32_t surprises_ = 0;       // one iteration in so many; 0: none
   std::uint32_t kind_ = 0;            // of all of them; or they are of any
+  std::uint32_t cancels_ = 0;         // one iteration in so many may; 0: none
   std::vector<std::uint32_t> place_;  // homes, iteration by iteration, and then spare elements
 
+  std::uint32_t first_home(std::uint32_t i) const { return place_[i * homes_]; }
+  /// One stores to what the next one has found, which may therefore have cancelled.
+  void cancel(std::vector<step>& lower, std::vector<step>& upper, std::uint32_t i_of_upper) const {
+    lower.push_back({act::store, first_home(i_of_upper)});
+    const auto store = std::find_if(upper.begin(), upper.end(), [](const step& s) { return s.what == act::store; });
+    upper.insert(store, {act::cancel_if, 2});
+  }
+  /// Of three in turn the first one may store to what the third one has, which that loads as well, but not before the
+  /// second one has put back what it has stored.
+  void entangle(std::vector<step>* three, std::uint32_t i) const {
+    three[0].insert(three[0].end(), {{act::load, first_home(i + 1)}, {act::store_if, first_home(i + 2)}});
+    three[2].push_back({act::load, first_home(i + 2)});
+  }
   bool by_chance(std::uint32_t one_in) { return one_in != 0 && d_.below(one_in) == 0; }
 
   std::vector<step> iteration(std::uint32_t i) {
@@ -34,27 +48,29 @@ class claiming_loop {
       if (by_chance(3)) all.push_back({d_.below(2) == 0 ? act::load : act::store, home(i)});
     }
     if (by_chance(3)) all.push_back({act::load_other, d_.below(others)});
+    const auto somewhere = [this, &all] { return all.begin() + d_.below(static_cast<std::uint32_t>(all.size()) + 1); };
+    if (by_chance(cancels_)) all.insert(somewhere(), {act::cancel_if, 1 + d_.below(3)});
     if (!by_chance(surprises_)) return all;
-    const auto somewhere = all.begin() + d_.below(static_cast<std::uint32_t>(all.size()) + 1);
     const std::uint32_t below = 1 + d_.below(3);
     const std::uint32_t other = d_.below(2) == 0 && i >= below ? i - below : d_.below(n_);
     switch (kind_ < kinds ? kind_ : d_.below(kinds)) {
       case 0: all.push_back({act::break_if, 1 + d_.below(2)}); break;
       case 1: all.push_back({act::cancel_if, 1 + d_.below(2)}); break;
-      case 2: all.insert(somewhere, {act::load, home(other)}); break;
-      case 3: all.insert(somewhere, {act::store, home(other)}); break;
-      case 4: all.insert(somewhere, {act::store, spare()}); break;
-      case 5: all.insert(somewhere, {act::load, spare()}); break;
-      case 6: all.insert(somewhere, {act::store_if, home(other)}); break;
-      case 7: all.insert(somewhere, {{act::load, home(other)}, {act::store_there, 0}}); break;
-      case 8: all.insert(somewhere, {{act::load, home(other)}, {act::load_there, 0}}); break;
+      case 2: all.insert(somewhere(), {act::load, home(other)}); break;
+      case 3: all.insert(somewhere(), {act::store, home(other)}); break;
+      case 4: all.insert(somewhere(), {act::store, spare()}); break;
+      case 5: all.insert(somewhere(), {act::load, spare()}); break;
+      case 6: all.insert(somewhere(), {act::store_if, home(other)}); break;
+      case 7: all.insert(somewhere(), {{act::load, home(other)}, {act::store_there, 0}}); break;
+      case 8: all.insert(somewhere(), {{act::load, home(other)}, {act::load_there, 0}}); break;
+      case 9: all.insert(somewhere(), {act::store_until, home(i)}); break;
       default: all.push_back({act::store_other, d_.below(others)});
     }
     return all;
   }
 
  public:
-  static constexpr std::uint32_t most_homes = 3, others = 8, kinds = 10;
+  static constexpr std::uint32_t most_homes = 3, others = 8, kinds = 11;
 
   claiming_loop(dice& d, std::uint32_t n)
       : d_(d),
@@ -66,7 +82,7 @@ class claiming_loop {
     std::iota(place_.begin(), place_.end(), 0u);
   }
   std::uint32_t elements() const { return n_ * homes_ + spare_; }
-  std::uint32_t most_writes() const { return homes_ + 1; }
+  std::uint32_t most_writes() const { return homes_ + 2; }
   /// Gives iterations other homes.
   void shuffle() {
     for (std::uint32_t k = elements(); k > 1; --k) std::swap(place_[k - 1], place_[d_.below(k)]);
@@ -74,8 +90,15 @@ class claiming_loop {
   std::vector<std::vector<step>> iterations() {
     surprises_ = d_.below(2) == 0 ? 1 + d_.below(2 * n_) : 0;
     kind_ = d_.below(2 * kinds);
+    cancels_ = d_.below(3) == 0 ? 1 + d_.below(4) : 0;
     std::vector<std::vector<step>> all;
     for (std::uint32_t i = 0; i < n_; ++i) all.push_back(iteration(i));
+    const std::uint32_t i = d_.below(n_ - 2);
+    switch (d_.below(4)) {
+      case 0: cancel(all[i], all[i + 1], i + 1); break;
+      case 1: entangle(&all[i], i); break;
+      default: break;
+    }
     return all;
   }
 };

@@ -55,6 +55,7 @@ enum class act : std::uint8_t {
   store,
   store_there,
   store_if,
+  store_until,
   load_other,
   store_other,
   cancel_if,
@@ -66,7 +67,8 @@ struct step {
   std::uint32_t count = 1, distance = 1;  ///< of several elements
 };
 
-/// The body. `there`: an address that depends on what has been loaded; so does whether store_if stores.
+/// The body. `there`: an address that depends on what has been loaded; so does whether store_if stores. What
+/// store_until does ends only because it loads what it has stored.
 template <class T>
 struct program {
   array<T> a;
@@ -97,6 +99,14 @@ struct program {
         }
         case act::store_if:
           if (x % 2 != 0) GPUTM_TRY(it.store(a[s.index], make_value<T>(x)));
+          break;
+        case act::store_until:
+          for (;;) {
+            GPUTM_TRY(const T v, it.load(a[s.index]));
+            x = digest(v);
+            if (x % 4 == 0) break;
+            GPUTM_TRY(it.store(a[s.index], make_value<T>(x)));
+          }
           break;
         case act::store:
         case act::store_there: GPUTM_TRY(it.store(a[s.what == act::store ? s.index : there], make_value<T>(x))); break;

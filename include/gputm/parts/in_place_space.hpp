@@ -116,8 +116,9 @@ struct in_place_space {
   // read; one that is an iteration's own.
   static constexpr std::uint32_t expected = 1, owned = 2;
   static constexpr std::uint32_t shared = expected;
-  static constexpr std::uint32_t wanted = shared | owned;  ///< by an iteration that is postponed
-  static constexpr std::uint32_t in_word = 16;             ///< elements
+  /// By an iteration that is postponed; then all others that have accessed it wait as well (postponed_pass.hpp).
+  static constexpr std::uint32_t wanted = shared | owned;
+  static constexpr std::uint32_t in_word = 16;  ///< elements
 
   GPUTM_INLINE std::uint32_t role(std::uint64_t element) const {
     return role_in(simt::plain_load(roles[element / in_word]), element);
@@ -138,6 +139,10 @@ struct in_place_space {
     // not touch it, so nothing else need be ordered
     const std::uint32_t bits = role << 2 * (element % in_word);
     return role_in(simt::atomic(roles[element / in_word]).fetch_or(bits, simt::order::relaxed), element);
+  }
+  GPUTM_INLINE void remove_role(std::uint64_t element, std::uint32_t role) const {
+    // relaxed: as add_role()
+    simt::atomic(roles[element / in_word]).fetch_and(~(role << 2 * (element % in_word)), simt::order::relaxed);
   }
   GPUTM_INLINE void expect(std::uint64_t element) const { add_role(element, expected); }
   /// Elements lose all roles but this one; 0: all. All threads of the grid call it; a barrier must follow, or the end

@@ -33,7 +33,8 @@ struct saved_space {
   }
 };
 
-/// Those of one position. Only the thread that runs it writes them, and the next kernel reads them.
+/// Those of one position. Only the thread that runs it writes them, and the next kernel reads them; in there what is
+/// postponed (postponed_pass.hpp) writes others, behind barriers.
 class saved_values {
   std::uint64_t* status_;
   std::uint64_t* values_;
@@ -74,8 +75,8 @@ class saved_values {
   GPUTM_INLINE void set_bits(std::uint32_t tag, std::uint32_t bits) const { put({.tag = tag, .value = bits}); }
   /// Those, or `otherwise`, if nobody has said so in that pass.
   GPUTM_INLINE std::uint32_t bits(std::uint32_t tag, std::uint32_t otherwise) const {
-    const position_status s = status();
-    return s.tag == tag ? s.value : otherwise;
+    bool is_postponed;
+    return bits(tag, otherwise, is_postponed);
   }
   /// The position has not run in the pass of this tag, so it has set none.
   GPUTM_INLINE void leave_out(std::uint32_t tag) const { put({.tag = tag, .dirty = true}); }
@@ -85,7 +86,7 @@ class saved_values {
   }
   /// It is postponed (postponed_pass.hpp), and has set none.
   GPUTM_INLINE void postpone(std::uint32_t tag) const { put({.tag = tag, .version = postponed}); }
-  /// As bits(), by the same load.
+  /// Both by one load.
   GPUTM_INLINE std::uint32_t bits(std::uint32_t tag, std::uint32_t otherwise, bool& is_postponed) const {
     const position_status s = status();
     is_postponed = s.tag == tag && s.version == postponed;

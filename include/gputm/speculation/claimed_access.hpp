@@ -15,14 +15,14 @@ namespace gputm::speculation {
 class claimed_access : public saving_access {
   using roles = parts::in_place_space;
   using reads = parts::postponed_space;
-  const bool updates_, postpones_;
+  const bool updates_;
   bool conflicts_ = false;
   std::uint32_t words_ = 0;             ///< of what it shares, written down
   std::uint32_t pending_ = reads::end;  ///< that goes into the next one
 
  public:
   GPUTM_INLINE claimed_access(const loop_environment& env, const in_place_window& w, std::uint32_t position)
-      : saving_access(env, w, position), updates_(w.updates), postpones_(w.postpones) {}
+      : saving_access(env, w, position), updates_(w.updates) {}
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
@@ -42,12 +42,13 @@ class claimed_access : public saving_access {
   GPUTM_INLINE bool has_strayed() const { return false; }
   GPUTM_INLINE bool exceeds() const { return false; }
   /// Of one that has failed: whether it may run again, behind the pass.
-  GPUTM_INLINE bool may_be_postponed() const { return postpones_ & conflicts_; }
-  /// At its end. `cancelled`: it changes nothing; what it has claimed nobody else gets.
+  GPUTM_INLINE bool may_be_postponed() const { return postpones() & conflicts_; }
+  /// At its end. `cancelled`: it changes nothing. What it has claimed stays its own, and known to be: it may have
+  /// cancelled because of what it has found there.
   GPUTM_INLINE void leave(bool cancelled) {
-    if (cancelled) put_back();
+    if (cancelled) saved_by_claims::put_back(env_, position_, saved());
     note_saved();
-    if (postpones_ && !updates_ && words_ < env_.in_place.postponed.slots) put_word(pending_, reads::end);
+    if (postpones() && !updates_ && words_ < env_.in_place.postponed.slots) put_word(pending_, reads::end);
   }
   /// Behind that. Whether there is room on the list.
   GPUTM_INLINE bool postpone() const {
@@ -69,6 +70,13 @@ class claimed_access : public saving_access {
     if (env_.logs.writes >= many) simt::prefetch(r.data + std::uint64_t{index} * sizeof(T));
     return env_.in_place.add_role(element, role);
   }
+  /// Whoever finds another's claim may wait, and others go on.
+  GPUTM_INLINE bool postpones() const { return env_.in_place.postponed.most != 0; }
+  /// The claim of an element that has the other role: so it would have both, as one that is wanted. Nobody else has
+  /// claimed it like that in the meantime who may go by it.
+  GPUTM_INLINE void take_back(std::uint64_t element, std::uint32_t role) const {
+    if (postpones()) env_.in_place.remove_role(element, role);
+  }
   /// Another one has claimed what it wants.
   GPUTM_INLINE bool conflict() {
     conflicts_ = true;
@@ -77,10 +85,15 @@ class claimed_access : public saving_access {
   /// Whether it may read the element.
   template <class T>
   GPUTM_INLINE bool share(const region& r, std::uint32_t number, std::uint32_t index) {
+    const std::uint64_t key = parts::element_key(number, index);
+    if (is_newest(key)) return true;
     const std::uint64_t element = env_.table.number(number, index);
-    if ((claim<T>(r, element, index, roles::shared) & roles::owned) != 0)
-      return owns(parts::element_key(number, index)) || conflict();
-    if (postpones_) write_down(static_cast<std::uint32_t>(element));
+    const std::uint32_t role = claim<T>(r, element, index, roles::shared);
+    if ((role & roles::owned) != 0) {
+      if (role == roles::owned) take_back(element, roles::shared);
+      return owns(key) || conflict();
+    }
+    if (postpones()) write_down(static_cast<std::uint32_t>(element));
     return true;
   }
   GPUTM_INLINE void write_down(std::uint32_t element) {
@@ -102,7 +115,9 @@ class claimed_access : public saving_access {
   GPUTM_INLINE bool own(const region& r, std::uint32_t number, std::uint32_t index) {
     const std::uint64_t key = parts::element_key(number, index);
     if (is_newest(key)) return true;
-    const std::uint32_t role = claim<T>(r, env_.table.number(number, index), index, roles::owned);
+    const std::uint64_t element = env_.table.number(number, index);
+    const std::uint32_t role = claim<T>(r, element, index, roles::owned);
+    if (role == roles::shared) take_back(element, roles::owned);
     if (role != 0) return ((role & roles::owned) != 0 && owns(key)) || conflict();
     return save<T>(r, index, key);
   }

@@ -14,9 +14,8 @@ struct in_place_window {
   std::uint32_t offset = 0;  ///< of them
   std::uint32_t strays = 0;  ///< which ones are expected at all; and `anywhere`
   parts::read_rows reads;
-  bool claims = false;     ///< iterations claim what they access (claimed_access.hpp); nothing else is known of it
-  bool updates = false;    ///< then: what they load as well as what they store to
-  bool postpones = false;  ///< then: who finds another's claim is postponed (postponed_pass.hpp)
+  bool claims = false;   ///< iterations claim what they access (claimed_access.hpp); nothing else is known of it
+  bool updates = false;  ///< then: what they load as well as what they store to
 
   static constexpr std::uint32_t to_others = 1, to_nobodys = 2;
   static constexpr std::uint32_t anywhere = 4;  ///< in_place_past's
@@ -39,8 +38,7 @@ struct in_place_window {
             expected_strays(env) | (simt::plain_load(known.anywhere) != 0 ? anywhere : 0),
             env.in_place.reads(),
             may_claim && simt::plain_load(known.owners) == parts::in_place_past::claims,
-            may_claim && simt::plain_load(known.updates) != 0,
-            env.in_place.postponed.most != 0};
+            may_claim && simt::plain_load(known.updates) != 0};
   }
   /// Whether what a pass by claims leaves are lists (owned_list) for loops behind it: keys are where theirs are. But if
   /// such lists have come to nothing before, addresses are others in each loop.

@@ -22,11 +22,13 @@ class positions_in_the_way {
 
   GPUTM_INLINE void look_at(const std::uint64_t (&element)[at_once], const bool (&asked)[at_once]) {
     std::uint32_t role[at_once];
+    bool passes[at_once];
     GPUTM_UNROLL
-    for (unsigned j = 0; j < at_once; ++j) role[j] = env_.in_place.role_by_now(element[j]);
+    for (unsigned j = 0; j < at_once; ++j) passes[j] = env_.in_place.postponed.passes_filter(element[j]);
     GPUTM_UNROLL
-    for (unsigned j = 0; j < at_once; ++j)
-      wanted_ |= (asked[j] & (role[j] == parts::in_place_space::wanted)) ? 1u << j : 0u;
+    for (unsigned j = 0; j < at_once; ++j) role[j] = asked[j] & passes[j] ? env_.in_place.role(element[j]) : 0;
+    GPUTM_UNROLL
+    for (unsigned j = 0; j < at_once; ++j) wanted_ |= role[j] == parts::in_place_space::wanted ? 1u << j : 0u;
   }
   GPUTM_INLINE parts::saved_values before(unsigned j) const { return {env_.in_place.saved, position_[j]}; }
 

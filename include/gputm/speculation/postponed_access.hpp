@@ -1,6 +1,6 @@
-// Floor 3: how iterations load and store that a pass by claims has postponed (postponed_pass.hpp): three ways, one
-// behind another. Few threads run them, which wait for one latency after another; so whatever can be under way together
-// is.
+// Floor 3: how iterations load and store that a pass by claims has postponed (postponed_pass.hpp): two ways, one
+// behind the other. Few threads run them, which wait for one latency after another; so whatever can be under way
+// together is.
 #pragma once
 
 #include "gputm/parts/writer_table.hpp"
@@ -79,8 +79,8 @@ class reserved_access : public saving_access {
   GPUTM_INLINE bool waits() const { return waits_; }
   /// At its end. `counts`: what it has stored takes effect.
   GPUTM_INLINE void leave(bool counts) {
-    if (!counts) put_back();
-    before().set_bits(tag_, saved());
+    if (!counts) saved_by_claims::put_back(env_, position_, saved());
+    before().set_bits(tag_, counts ? saved() : 0);
   }
 
  private:

@@ -18,9 +18,9 @@
 // when it asks, it finds that a higher one has had it, and all comes to nothing. In one round no two have the same
 // element; so each runs as if alone.
 //
-// Progress: of those that wait the lowest one reads, when it runs, what it has read when it reserved, so all that it
-// accesses is reserved for it; unless it has read what it stores itself, and goes by that: then all comes to nothing
-// when there have been too many rounds.
+// Progress: of those that wait the lowest one reads, when it runs, what it has read when it reserved, but in the first
+// round, where others put back what they have stored in between; so all that it accesses is reserved for it. Unless it
+// has read what it stores itself, and goes by that: then all comes to nothing when there have been too many rounds.
 #pragma once
 
 #include "gputm/parts/grid_barrier.hpp"
@@ -34,6 +34,7 @@ template <class Body>
 class postponed_pass : in_place_end {
   using order = simt::order;
   static constexpr std::uint32_t most_rounds = 64;
+  static constexpr std::uint32_t most_shown = 256;  ///< loads and stores; scouts have seen that iterations have fewer
   static constexpr unsigned at_once = positions_in_the_way::at_once;
 
   const loop_environment& env_;
@@ -64,9 +65,12 @@ class postponed_pass : in_place_end {
  private:
   GPUTM_INLINE bool run_all() {
     if (has_tags(1)) {
+      const std::uint32_t of_pass = simt::plain_load(now_.postponed);
       want(round(1));
       barrier_.wait();
-      join(round(1));
+      look_for_others();
+      barrier_.wait();
+      join(round(1), of_pass);
     }
     barrier_.wait([this] { decide(0); });
     GPUTM_NO_UNROLL
@@ -84,6 +88,7 @@ class postponed_pass : in_place_end {
     const bool counts = simt::plain_load(now_.trouble) == 0;
     if (!counts) undo_all();
     keep_roles(env_, 0);
+    list_.clear_filter();
     if (counts && simt::grid_thread_rank() == 0) note();
     if (!counts) barrier_.wait([this] { give_up(env_, last_tag()); });
     return counts;
@@ -103,15 +108,15 @@ class postponed_pass : in_place_end {
   /// blocks: mostly there are fewer of them than threads.
   template <class Use>
   GPUTM_INLINE void for_waiting(const Use& use) const {
-    for_entries([this, &use](std::uint32_t k, std::uint32_t p) {
+    for_entries(0, [this, &use](std::uint32_t k, std::uint32_t p) {
       if (simt::plain_load(list_.round(k)) == 0) use(k, p);
     });
   }
   template <class Use>
-  GPUTM_INLINE void for_entries(const Use& use) const {
-    const std::uint32_t n = simt::plain_load(now_.postponed);
+  GPUTM_INLINE void for_entries(std::uint32_t first, const Use& use) const {
+    const std::uint32_t all = simt::plain_load(now_.postponed), n = all < list_.most ? all : list_.most;
     GPUTM_NO_UNROLL
-    for (std::uint32_t k = simt::thread_rank() * simt::grid_size() + simt::block_rank(); k < n;
+    for (std::uint32_t k = first + simt::thread_rank() * simt::grid_size() + simt::block_rank(); k < n;
          k += simt::grid_threads())
       use(k, simt::plain_load(list_.position(k)));
   }
@@ -121,23 +126,26 @@ class postponed_pass : in_place_end {
     bool last;
   };
   template <class Access>
-  GPUTM_INLINE attempt run_body(Access& a, std::uint32_t p) {
+  GPUTM_INLINE attempt run_body(Access& a, std::uint32_t p, std::uint32_t longest) {
     iteration_trouble trouble;
-    iteration<Access> it(a, env_.regions, env_.limits.operations, trouble);
+    iteration<Access> it(a, env_.regions, longest, trouble);
     const attempt_end how = it.run(body_, p);
     ++ran_;
     return {how, it.last()};
   }
-  /// Calls show(element, position) for all that the position accesses, whatever the attempt comes to.
+  /// Calls show(element, position) for all that the position accesses, whatever the attempt comes to. It may have no
+  /// end, since the iteration does not see its own stores.
   template <class Show>
   GPUTM_INLINE void show(std::uint32_t p, Show show) {
+    const std::uint32_t longest = env_.limits.operations;
     showing_access<Show> a(env_, w_, p, show);
-    (void)run_body(a, p);
+    (void)run_body(a, p, longest < most_shown ? longest : most_shown);
   }
   GPUTM_INLINE void want(const postponed_round& r) {
     for_waiting([&](std::uint32_t, std::uint32_t p) {
       show(p, [&](std::uint64_t element, std::uint32_t position) {
         env_.in_place.add_role(element, env_.in_place.wanted);
+        list_.set_filter(element);
         r.reserve(element, position);
       });
     });
@@ -156,7 +164,7 @@ class postponed_pass : in_place_end {
     std::uint32_t ended = 0;
     for_waiting([&](std::uint32_t k, std::uint32_t p) {
       reserved_access a(env_, w_, p, r, done());
-      const attempt end = run_body(a, p);
+      const attempt end = run_body(a, p, env_.limits.operations);
       const bool ends = end.how != attempt_end::failed && !end.last;
       a.leave(ends && end.how == attempt_end::commit);
       if (ends)
@@ -171,8 +179,8 @@ class postponed_pass : in_place_end {
   }
   GPUTM_INLINE void fail() const { simt::atomic(now_.trouble).store(1, order::relaxed); }  // relaxed: behind a barrier
 
-  /// All that are in the way of those that wait. A thread looks at several positions together.
-  GPUTM_INLINE void join(const postponed_round& r) const {
+  /// All that are in the way of those that wait come onto the list. A thread looks at several positions together.
+  GPUTM_INLINE void look_for_others() const {
     if (simt::plain_load(now_.unlogged) != 0) return fail();
     const std::uint32_t step = simt::grid_threads();
     GPUTM_NO_UNROLL
@@ -184,8 +192,12 @@ class postponed_pass : in_place_end {
       those.look_at_reads();
       std::uint32_t k = next_entry(those.wanted());
       GPUTM_NO_UNROLL
-      for (std::uint32_t any = those.wanted(); any != 0; any &= any - 1, ++k)
-        join(r, first + simt::lowest(any) * step, k);
+      for (std::uint32_t any = those.wanted(); any != 0; any &= any - 1, ++k) {
+        if (k < list_.most)
+          list_.put(k, first + simt::lowest(any) * step);
+        else
+          fail();
+      }
     }
   }
   /// The first one of those on the list for positions of this thread, a bit for each. All of a warp get theirs at once:
@@ -203,7 +215,12 @@ class postponed_pass : in_place_end {
     if (simt::lane() == 0 && all != 0) first = simt::atomic(now_.postponed).fetch_add(all, order::relaxed);
     return simt::shfl(simt::full_mask, first, 0) + before;
   }
-  GPUTM_INLINE void join(const postponed_round& r, std::uint32_t p, std::uint32_t entry) const {
+  /// Of the list's entries, those from `first` on are others. In a phase of its own: they are few, and for each one a
+  /// warp would wait where it finds it.
+  GPUTM_INLINE void join(const postponed_round& r, std::uint32_t first) const {
+    for_entries(first, [&](std::uint32_t, std::uint32_t p) { join_one(r, p); });
+  }
+  GPUTM_INLINE void join_one(const postponed_round& r, std::uint32_t p) const {
     const parts::saved_values before(env_.in_place.saved, p);
     const std::uint32_t saved = before.bits(w_.tag, saved_by_claims::all(env_));
     saved_by_claims::put_back(env_, p, saved);
@@ -221,10 +238,6 @@ class postponed_pass : in_place_end {
       if (list_.part(word, 1) == list_.end) break;
     }
     before.postpone(w_.tag);
-    if (entry < list_.most)
-      list_.put(entry, p);
-    else
-      fail();
   }
   /// Behind a round, or before the first one.
   GPUTM_INLINE void decide(std::uint32_t round) const {
@@ -234,13 +247,12 @@ class postponed_pass : in_place_end {
     if (goes_on || (round == 0 && has_tags(1))) put(now_.rounds, next);  // the first one has used its tags already
     put(now_.round, goes_on ? next : now_.postponed_over);
     if (!over && !goes_on) fail();
-    if (all > list_.most) put(now_.postponed, list_.most);
   }
   /// The elements of one round are different ones; of several rounds the first one knows what was there before.
   GPUTM_INLINE void undo_all() {
     GPUTM_NO_UNROLL
     for (std::uint32_t round = simt::plain_load(now_.rounds); round != 0; --round) {
-      for_entries([this, round](std::uint32_t k, std::uint32_t p) {
+      for_entries(0, [this, round](std::uint32_t k, std::uint32_t p) {
         if (simt::plain_load(list_.round(k)) != round) return;
         const parts::saved_values before(env_.in_place.saved, p);
         saved_by_claims::put_back(env_, p, before.bits(w_.tag, 0));
