@@ -35,7 +35,7 @@ struct loop_sizes {
   std::uint64_t saved_keys_at = 0;                  ///< 0: it has no keys
   bool postpones = false;                           ///< passes by claims may postpone iterations
   std::uint64_t reads_at = 0;                       ///< of postponed_space, if they have memory of their own; or 0
-  std::uint64_t filter_at = 0;                      ///< of postponed_space
+  std::uint64_t filter_at = 0;                      ///< of wanted elements
   std::uint32_t filter_words = 0;
   std::uint32_t saved_positions = 0;   ///< then; 0: it lies within the logs
   std::uint32_t threads_in_place = 0;  ///< of a multiprocessor in such a pass; 0: as many as it can have
@@ -182,7 +182,7 @@ class loop_workspace {
     std::byte* const base = in_place_.template as<std::byte>();
     std::uint64_t* const own = reinterpret_cast<std::uint64_t*>(base + sizes_.reads_at);
     return space::of(sizes_.logs, n, of_its_own ? own : sizes_.logs.entries(),
-                     reinterpret_cast<std::uint32_t*>(base + sizes_.filter_at), sizes_.filter_words);
+                     {reinterpret_cast<std::uint32_t*>(base + sizes_.filter_at), sizes_.filter_words});
   }
   /// A loop of `n` iterations learns if it is the second one in turn, and nobody knows yet, or knows for good: what
   /// that takes had better not be for one loop alone.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gputm/parts/element_filter.hpp"
 #include "gputm/parts/loop_log.hpp"
 
 namespace gputm::parts {
@@ -10,10 +11,9 @@ namespace gputm::parts {
 /// Trivially copyable; lives in the kernel's parameters. In the logs, since no window is under way; or its reads have
 /// memory of their own.
 struct postponed_space {
-  std::uint64_t* reads = nullptr;   ///< numbers of elements, two to a word: word k of position p at k * positions + p
-  std::uint32_t* list = nullptr;    ///< positions, and behind `most` of them what has become of each
-  std::uint32_t* filter = nullptr;  ///< bits, of which those of wanted elements are set; zero between loops
-  std::uint32_t filter_words = 0;   ///< a power of two
+  std::uint64_t* reads = nullptr;  ///< numbers of elements, two to a word: word k of position p at k * positions + p
+  std::uint32_t* list = nullptr;   ///< positions, and behind `most` of them what has become of each
+  element_filter filter;           ///< of wanted elements; nothing is set between loops
   std::uint32_t positions = 0;
   std::uint32_t slots = 0;  ///< words of a position
   std::uint32_t most = 0;   ///< positions that may wait in the end; 0: none may
@@ -21,21 +21,19 @@ struct postponed_space {
   static constexpr std::uint32_t end = ~0u;  ///< behind a position's last read, if there is room; no element's number
 
   static constexpr std::uint64_t slots_for(std::uint32_t reads) { return (std::uint64_t{reads} + 1) / 2; }
-  /// Words of all positions.
+  /// Words of all positions; less than 2^32.
   static constexpr std::uint64_t words(std::uint64_t n, std::uint32_t reads) { return n * slots_for(reads); }
   /// Whether logs have room for those of a loop of `n` iterations. `saves_there`: a pass has its values in them, too.
   static constexpr bool has_room(const loop_log_space& logs, std::uint64_t n, bool saves_there) {
     return words(n, logs.reads) <= (saves_there ? logs.reads : logs.rows() - 2) * logs.window;
   }
   /// Of a loop of `n` iterations, whose lists lie where the logs have theirs.
-  static postponed_space of(const loop_log_space& logs, std::uint64_t n, std::uint64_t* reads, std::uint32_t* filter,
-                            std::uint32_t filter_words) {
+  static postponed_space of(const loop_log_space& logs, std::uint64_t n, std::uint64_t* reads, element_filter filter) {
     constexpr std::uint64_t few = 64, one_of = 16;
     const std::uint64_t waiting = n / one_of > few ? n / one_of : few, nodes = logs.nodes() / 2;
     return {reads,
             logs.links,
             filter,
-            filter_words,
             static_cast<std::uint32_t>(n),
             static_cast<std::uint32_t>(slots_for(logs.reads)),
             static_cast<std::uint32_t>(waiting < nodes ? waiting : nodes)};
@@ -58,32 +56,6 @@ struct postponed_space {
     simt::plain_store(position(k), p);
     simt::plain_store(round(k), 0);
   }
-  GPUTM_INLINE void set_filter(std::uint64_t element) const {
-    // relaxed: read behind a barrier
-    simt::atomic(filter_word(element)).fetch_or(filter_bit(element), simt::order::relaxed);
-  }
-  /// Behind a barrier, when nobody sets any. False: the element is not wanted.
-  GPUTM_INLINE bool passes_filter(std::uint64_t element) const {
-    return (simt::plain_load(filter_word(element)) & filter_bit(element)) != 0;
-  }
-  /// All threads of the grid call it.
-  GPUTM_INLINE void clear_filter() const {
-    GPUTM_NO_UNROLL
-    for (std::uint32_t k = simt::grid_thread_rank(); k < filter_words; k += simt::grid_threads())
-      simt::plain_store(filter[k], 0);
-  }
-
- private:
-  // Neighbours in memory stay neighbours, mostly, so that lanes that look for them find them in a line of the cache;
-  // but not all that are a power of two apart have the same bit.
-  GPUTM_INLINE std::uint32_t filter_place(std::uint64_t element) const {
-    const auto e = static_cast<std::uint32_t>(element);
-    return e + (e / (32 * filter_words)) * 0x9e3779b1u;
-  }
-  GPUTM_INLINE std::uint32_t& filter_word(std::uint64_t element) const {
-    return filter[filter_place(element) / 32 & (filter_words - 1)];
-  }
-  GPUTM_INLINE std::uint32_t filter_bit(std::uint64_t element) const { return 1u << filter_place(element) % 32; }
 };
 
 }  // namespace gputm::parts

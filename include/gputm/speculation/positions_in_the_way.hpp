@@ -11,7 +11,7 @@ namespace gputm::speculation {
 /// own for each would have to be waited for.
 class positions_in_the_way {
  public:
-  static constexpr unsigned at_once = 4;
+  static constexpr unsigned at_once = 6;
 
  private:
   using list = parts::postponed_space;
@@ -24,7 +24,7 @@ class positions_in_the_way {
     std::uint32_t role[at_once];
     bool passes[at_once];
     GPUTM_UNROLL
-    for (unsigned j = 0; j < at_once; ++j) passes[j] = env_.in_place.postponed.passes_filter(element[j]);
+    for (unsigned j = 0; j < at_once; ++j) passes[j] = env_.in_place.postponed.filter.passes(element[j]);
     GPUTM_UNROLL
     for (unsigned j = 0; j < at_once; ++j) role[j] = asked[j] & passes[j] ? env_.in_place.role(element[j]) : 0;
     GPUTM_UNROLL

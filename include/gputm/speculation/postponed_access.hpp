@@ -48,6 +48,7 @@ class reserved_access : public saving_access {
   const postponed_round& round_;
   const parts::writer_table done_;
   bool waits_ = false;
+  std::uint32_t keys_ = 0;  ///< bits, of which those of keys are set that it owns
 
  public:
   /// `done`: its marks tell the highest one that has had an element for itself.
@@ -58,7 +59,7 @@ class reserved_access : public saving_access {
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t number, std::uint32_t index, T& out) {
     if (may_be_stored_to(number, index)) {
-      const element e = look_at(number, index);
+      const element e = look_at<T>(r, number, index);
       if (e.role == roles::owned || (e.role == roles::wanted && !take(e, number, index))) return false;
     }
     out = parts::read_element<T>(r, index);
@@ -69,8 +70,8 @@ class reserved_access : public saving_access {
     if (!may_be_stored_to(number, index)) return false;
     const std::uint64_t key = parts::element_key(number, index);
     if (!is_newest(key)) {
-      const element e = look_at(number, index);
-      if (e.role != roles::wanted || !take(e, number, index) || (!owns(key) && !save<T>(r, index, key))) return false;
+      const element e = look_at<T>(r, number, index);
+      if (e.role != roles::wanted || !take(e, number, index) || (!has(key) && !save<T>(r, index, key))) return false;
     }
     parts::write_element(r, index, value);
     return true;
@@ -88,9 +89,19 @@ class reserved_access : public saving_access {
     std::uint32_t role;
     bool is_mine;
   };
-  GPUTM_INLINE element look_at(std::uint32_t number, std::uint32_t index) const {
+  /// It is loaded if nothing is wrong with that; so caches may get it meanwhile.
+  template <class T>
+  GPUTM_INLINE element look_at(const region& r, std::uint32_t number, std::uint32_t index) const {
+    simt::prefetch(r.data + std::uint64_t{index} * sizeof(T));
     const std::uint64_t e = env_.table.number(number, index);
     return {env_.in_place.role(e), round_.is_reserved_for(e, position_)};
+  }
+  /// Whether it owns the element, mostly without a look at its list; if not, it will.
+  GPUTM_INLINE bool has(std::uint64_t key) {
+    const std::uint32_t bit = 1u << (static_cast<std::uint32_t>(key) * 0x9e3779b1u >> 27);
+    const bool may = (keys_ & bit) != 0;
+    keys_ |= bit;
+    return may && owns(key);
   }
   /// Whether it has the element for itself.
   GPUTM_INLINE bool take(const element& e, std::uint32_t number, std::uint32_t index) {

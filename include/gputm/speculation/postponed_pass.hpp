@@ -88,7 +88,7 @@ class postponed_pass : in_place_end {
     const bool counts = simt::plain_load(now_.trouble) == 0;
     if (!counts) undo_all();
     keep_roles(env_, 0);
-    list_.clear_filter();
+    list_.filter.clear();
     if (counts && simt::grid_thread_rank() == 0) note();
     if (!counts) barrier_.wait([this] { give_up(env_, last_tag()); });
     return counts;
@@ -145,7 +145,7 @@ class postponed_pass : in_place_end {
     for_waiting([&](std::uint32_t, std::uint32_t p) {
       show(p, [&](std::uint64_t element, std::uint32_t position) {
         env_.in_place.add_role(element, env_.in_place.wanted);
-        list_.set_filter(element);
+        list_.filter.set(element);
         r.reserve(element, position);
       });
     });

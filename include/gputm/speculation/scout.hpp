@@ -391,17 +391,20 @@ class scout {
     simt::plain_store(past.updates, 2 * updates > samples);
     in_place_learning::note_claims(env);
   }
-  /// More than can be postponed, or had better be. `alike`: all store to the same rows. What is postponed takes some 20
-  /// microseconds for each access of an iteration, and to look who is in its way one more for 100 thousand accesses of
+  /// More than can be postponed, or had better be. `alike`: all store to the same rows. What is postponed takes some 17
+  /// microseconds for each access of an iteration, and to look who is in its way one more for 200 thousand accesses of
   /// the loop: windows take less where iterations are long, or stream, or where none reads what a lower one stores,
-  /// unless there are several (numbers of an H200; docs/algorithms/loops_in_place.md).
+  /// unless there are several, or the loop is long (numbers of an H200; docs/algorithms/loops_in_place.md).
   static GPUTM_INLINE bool depend_too_many(const loop_environment& env, bool alike) {
     constexpr std::uint32_t one_of = 32;
+    constexpr std::uint64_t many = 8'000'000;  // accesses of a loop
     const parts::scout_words& words = env.state->scout;
     const std::uint32_t near = simt::plain_load(words.depends), far = simt::plain_load(words.depends_far);
     if ((near | far) == 0) return false;
     if (env.in_place.postponed.most == 0 || alike || far != 0 || near * one_of > probing_near(env)) return true;
-    return env.limits.iterations <= env.logs.window && 4 * simt::plain_load(words.depends_on_lower) < near;
+    const parts::loop_log_space& logs = env.logs;
+    if (env.limits.iterations > logs.window || env.limits.iterations * (logs.reads + logs.writes) >= many) return false;
+    return 4 * simt::plain_load(words.depends_on_lower) < near;
   }
 };
 
