@@ -26,7 +26,7 @@ class positions_in_the_way {
     GPUTM_UNROLL
     for (unsigned j = 0; j < at_once; ++j) passes[j] = env_.in_place.postponed.filter.passes(element[j]);
     GPUTM_UNROLL
-    for (unsigned j = 0; j < at_once; ++j) role[j] = asked[j] & passes[j] ? env_.in_place.role(element[j]) : 0;
+    for (unsigned j = 0; j < at_once; ++j) role[j] = (asked[j] & passes[j]) ? env_.in_place.role(element[j]) : 0;
     GPUTM_UNROLL
     for (unsigned j = 0; j < at_once; ++j) wanted_ |= role[j] == parts::in_place_space::wanted ? 1u << j : 0u;
   }
