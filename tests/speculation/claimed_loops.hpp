@@ -94,7 +94,7 @@ class claiming_loop {
     std::vector<std::vector<step>> all;
     for (std::uint32_t i = 0; i < n_; ++i) all.push_back(iteration(i));
     const std::uint32_t i = d_.below(n_ - 2);
-    switch (d_.below(4)) {
+    switch (d_.below(6)) {
       case 0: cancel(all[i], all[i + 1], i + 1); break;
       case 1: entangle(&all[i], i); break;
       default: break;

@@ -45,7 +45,8 @@ struct row_total {
 };
 
 /// What iterations do besides, bit by bit.
-inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4, cancels = 8, twice = 16, widely = 32;
+inline constexpr std::uint32_t stores = 1, loads = 2, reads_other = 4, cancels = 8, twice = 16, widely = 32,
+                               at_last_widely = 64;
 
 /// An iteration adds up a row of `x`, and perhaps the same of what nobody writes, and stores what that comes to. It may
 /// have stored to `x` before, and have loaded some, and may change nothing in the end. It may add up half of the row
@@ -89,7 +90,7 @@ struct adds_up_rows {
       besides += half.sum;
     }
     row_digest mine;
-    if ((what[i] & (twice | widely)) == widely) {
+    if ((what[i] & (twice | widely)) == widely || (what[i] & at_last_widely)) {
       GPUTM_TRY(const wide_digest all, it.reduce_each(count, gather(x, row), wide_digest{{with}}));
       mine = all.all;
     } else {
@@ -111,7 +112,7 @@ struct random_rows {
 
   /// `kinds`: of what iterations may do besides.
   random_rows(dice& d, std::uint32_t n, std::uint32_t elements, std::uint32_t most, std::uint32_t shortest = 0,
-              std::uint32_t kinds = 2 * widely) {
+              std::uint32_t kinds = 2 * at_last_widely) {
     const std::uint32_t long_ones = 1 + d.below(4), actions = d.below(2) == 0 ? 1 : kinds;
     const std::uint32_t quiet = d.below(3) == 0 ? n - d.below(n) : 0;
     for (std::uint32_t i = 0; i < n; ++i) {

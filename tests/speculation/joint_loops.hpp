@@ -20,7 +20,7 @@ void joint_rows_equal_the_sequential_loop_of(const venue& v) {
   const bool very = d.below(2) == 0;
   const std::uint32_t most = very ? v.pick({60u, 60u, 5000u}) : v.pick({20u, 60u, 5000u});
   const std::uint32_t shortest = very ? v.pick({48u, 48u, 256u}) : v.pick({8u, 8u, 64u});
-  const std::uint32_t kinds = v.round % 2 == 0 ? cancels : 2 * widely;
+  const std::uint32_t kinds = v.round % 2 == 0 ? cancels : 2 * at_last_widely;
   random_rows rows(d, n, elements, most, shortest, kinds);
   if (d.below(2) == 0) rows.keep_apart(d, elements);
   c.capacity = {.reads = std::max(2 * rows.longest + 1, 8u), .writes = 2};
@@ -40,14 +40,17 @@ void joint_rows_equal_the_sequential_loop(const venue& v) {
     joint_rows_equal_the_sequential_loop_of<E, std::uint32_t, std::uint32_t>(v);
 }
 
-/// Rows are added to accumulators that are too large to be kept, by iterations that do not wait for each other.
+/// Rows are added to accumulators that are too large to be kept, perhaps behind one that is kept, by iterations that do
+/// not wait for each other.
 template <class E>
 void large_accumulators_equal_the_sequential_loop(const venue& v) {
   dice d(v.seed * 32452843 + v.round);
   const std::uint32_t n = v.pick({8u, 64u, 2048u}), elements = 4 * n;
-  random_rows rows(d, n, elements, 60, 60);
+  const bool half_of_them = d.below(2) == 0;  // which are as long as others' rows
+  const std::uint32_t length = half_of_them ? 120 : 60;
+  random_rows rows(d, n, elements, length, length);
   for (std::uint32_t i = 0; i < n; ++i) {
-    rows.what[i] = widely;
+    rows.what[i] = half_of_them ? twice | at_last_widely : widely;
     rows.to[i] = i;
     for (std::uint32_t k = rows.first[i]; k < rows.first[i + 1]; ++k)
       rows.index[k] = i != 0 && d.below(30) == 0 ? d.below(i) : n + d.below(elements - n);

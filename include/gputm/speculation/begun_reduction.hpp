@@ -25,7 +25,8 @@ struct reduction_call {
 
 /// It lies in memory, one for each lane: the iteration runs from its beginning again once such an element is there, and
 /// goes on where it was when it comes to the same call. All that it had added is final as long as the repair lasts.
-/// Elements that it has left out are on its list.
+/// Elements that it has left out are on its list, which a later row that is not kept may take over: then this one is
+/// forgotten.
 class begun_reduction {
  public:
   /// Bytes of an accumulator that is kept.

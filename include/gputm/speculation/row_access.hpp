@@ -152,6 +152,11 @@ class row_access : public access_state<Kind> {
     goes_on_ = !lost_;
     begun_->keep(call, empty, all, {done, left_out_, reads_ - call.reads, found_.read_logged, found_.read_unlogged});
   }
+  /// The same, of a row that is not kept. If it has left out elements, these are on the list now, and no longer those
+  /// of a row before it.
+  GPUTM_INLINE void hold_nothing() {
+    if (left_out_ != 0) goes_on_ = false;
+  }
   /// What has been loaded for this iteration.
   template <class Accumulator>
   GPUTM_INLINE void take(const shared_yield<Accumulator>& got) {

@@ -199,7 +199,7 @@ class shared_loads {
     if (so_far == repair_view<true>::progress::pending) source = q;
     if (!others.has_run(so_far)) return false;
     source = q;
-    if (sizeof value <= sizeof its.value && its.has_value) {
+    if (sizeof value <= sizeof its.value && its.has_value) {  // of this element, as long as marks hold
       memcpy(&value, &its.value, sizeof value);
       return true;
     }

@@ -88,7 +88,10 @@ class shared_reduction {
   /// The attempt ends, `done` elements being in `all`: if it is because the next one is not there yet, it goes on
   /// there.
   GPUTM_INLINE void hold(const Accumulator& all, std::uint32_t done) {
-    if constexpr (resumes) access_.hold(call_, empty_, all, done);
+    if constexpr (resumes)
+      access_.hold(call_, empty_, all, done);
+    else if constexpr (may_await)
+      access_.hold_nothing();
   }
   /// How many elements `all` has, after those that others have loaded, if that is to be told.
   static GPUTM_INLINE void note(std::uint32_t k, std::uint32_t& done) {
