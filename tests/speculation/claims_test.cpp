@@ -244,6 +244,17 @@ TEST_F(claims, later_loops_have_lists) {
   expect_in_place(w, b, scouted);
   for (int loop = 0; loop < 3; ++loop) expect_in_place(w, b);
 }
+TEST_F(claims, lists_that_claims_have_left_end_with_the_tags) {
+  config.tags = 20;
+  scattered b = body();
+  auto w = workspace();
+  for (int loop = 0; loop < 8; ++loop) EXPECT_EQ(run(w, b).in_place, n);
+  b.end = 0;
+  for (int loop = 0; loop < 3; ++loop) EXPECT_EQ(run(w, b).in_place, 0u) << "there are none left, then no lists";
+  b.end = never;
+  EXPECT_EQ(run(w, b).in_place, 0u) << "it learns";
+  expect_in_place(w, b);
+}
 TEST_F(claims, lists_end_where_claims_do) {
   config.first_window = n;
   scattered b = body(2);

@@ -23,7 +23,7 @@ struct in_place_past {
   std::uint32_t owned;                 ///< stores of a loop's last window to its iterations' own elements, or, as a
                                        ///< scout reckons, of the whole loop
   std::uint32_t sampled;               ///< stores of the iteration from which rows were guessed
-  std::uint32_t to_others;             ///< its strays to what other iterations own
+  std::uint32_t to_others;             ///< strays to what other iterations own, of those that have been looked at
   std::uint32_t to_nobodys;            ///< and to what nobody owns
   std::uint32_t share;                 ///< stray_shares::of_block
 

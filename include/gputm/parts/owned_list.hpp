@@ -34,7 +34,7 @@ class owned_list {
 
   GPUTM_INLINE std::uint64_t key(std::uint32_t slot) const { return simt::plain_load(word(slot)); }
   GPUTM_INLINE std::uint64_t key_or_end(std::uint32_t k) const { return k < capacity_ ? key(k) : end; }
-  /// Only a position's own thread changes its list.
+  /// One thread of a kernel changes a position's list.
   GPUTM_INLINE void set(std::uint32_t k, std::uint64_t entry) const { simt::plain_store(word(k), entry); }
   /// Ends a list of so many entries.
   GPUTM_INLINE void end_at(std::uint32_t count) const {

@@ -259,7 +259,8 @@ class in_place_pass : in_place_end {
     keep_roles(env, leaves_lists ? env.in_place.owned : 0);
   }
   /// There has been no pass, and windows are about to use the logs: this loop may learn anew. That does not count as an
-  /// attempt if all that was missing were tags; unless there are so few that it would be so again and again.
+  /// attempt if all that was missing were tags; unless there are so few that it would be so again and again. (Lists
+  /// that claims have left were none.)
   static GPUTM_NOINLINE void forget_lists(const loop_environment& env) {
     constexpr std::uint32_t enough_tags = 16;
     parts::in_place_past& past = *env.in_place.past;
@@ -269,7 +270,8 @@ class in_place_pass : in_place_end {
     std::uint32_t attempts = simt::plain_load(past.attempts);
     const bool good = simt::plain_load(last.listed) != 0 && simt::plain_load(last.calm) != 0;
     const bool ended = in_place_tags::next(env, simt::plain_load(last.tag)) == 0 && env.limits.tags >= enough_tags;
-    if (ready != 0 && env.limits.iterations <= ready && good && ended) put(past.attempts, --attempts);
+    const bool was_one = attempts != 0 && ready != 0 && env.limits.iterations <= ready;
+    if (was_one && good && ended) put(past.attempts, --attempts);
     put(past.ready, 0);
     // else it may well tell the same again at its end, and loops are enqueued meanwhile
     if (ready == 0 || attempts == past.most_attempts || !env.in_place.learns) env.in_place.tell_host();
