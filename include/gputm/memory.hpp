@@ -70,8 +70,9 @@ struct memory_ref {
   typename A::globals globals;
 };
 
-/// Owns arrays and metadata on one device. Movable only. Its functions, and launches, on one memory must not
-/// overlap in time: threads of one launch only know each other.
+/// Owns arrays and metadata on one device. Movable only. Its functions must not overlap a launch in time, nor, but
+/// under algorithms whose locks lie in the memory, launches each other: threads of one launch only know each other
+/// (docs/semantics.md, "What may overlap").
 template <MemoryKind A>
 class memory {
   detail::memory_core core_;

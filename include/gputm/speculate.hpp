@@ -123,6 +123,7 @@ loop_workspace<E> make_busy_workspace(const stream& s, memory<E>& tm, std::uint6
   grid = resolve<busy_loop_kernel<E, Body>>(tm, grid, (std::max<std::uint64_t>(n, 1) - 1) / likely + 1);
   load<find_busy_kernel<Body>>(tm);
   load<list_busy_kernel>(tm);
+  load<loop_kernel<E, mostly_idle<Body>>>(tm);  // of loops for whose list there is no memory
   config.in_place = false;
   return {s, tm, n, config, grid, true};
 }

@@ -214,8 +214,8 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
     return true;
   }
 
-  /// Whether the stamps are about to leave the version's range (2^40), which only a launch that draws half of
-  /// them can reach.
+  /// Whether the stamps are about to leave the version's range (2^40), which only a launch can reach that
+  /// draws half of them, or several that nobody collects.
   GPUTM_INLINE bool exhausted() const { return clocked && snapshot_ > Layout::max_version - 2 * parts::max_threads; }
   GPUTM_INLINE std::uint64_t stamps() const { return snapshot_; }
 

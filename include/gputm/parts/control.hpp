@@ -116,14 +116,20 @@ class starvation_gate {
       signals = simt::atomic(c->signals).load(simt::order::relaxed);
     }
   }
-  /// The last one to leave opens the gate.
+  /// The last one to leave opens the gate, by the same operation: one that joins in between would take it for closed,
+  /// and find itself behind an open one.
   static GPUTM_NOINLINE void leave(control* c) {
-    const std::uint64_t before = simt::atomic(c->signals).fetch_add(~std::uint64_t{0}, simt::order::relaxed);
-    if (starving(before) != 1) return;
-    const std::uint64_t now = simt::nanoseconds();
-    const std::uint64_t closed_for = now - simt::atomic(c->closed_at).load(simt::order::relaxed);
-    simt::atomic(c->open_until).store(now + closed_for, simt::order::relaxed);
-    simt::atomic(c->signals).fetch_and(~control::closed, simt::order::relaxed);
+    auto signals = simt::atomic(c->signals);
+    std::uint64_t before = signals.load(simt::order::relaxed), after;
+    do {
+      after = before - 1;
+      if (starving(after) == 0) {
+        after &= ~control::closed;
+        const std::uint64_t now = simt::nanoseconds();
+        const std::uint64_t closed_for = now - simt::atomic(c->closed_at).load(simt::order::relaxed);
+        simt::atomic(c->open_until).store(now + closed_for, simt::order::relaxed);
+      }
+    } while (!signals.compare_exchange(before, after, simt::order::relaxed));
   }
   static GPUTM_INLINE bool try_token(control& c) {
     std::uint64_t free = 0;

@@ -1,0 +1,40 @@
+// The starvation gate: whoever has joined finds it closed until it leaves.
+#include "gputm/parts/control.hpp"
+
+#include "gputm/host/executor.hpp"
+#include "support.hpp"
+
+namespace gputm {
+namespace {
+
+using gate = parts::starvation_gate;
+using simt::order;
+
+/// The second thread stays until the first one has left.
+void one_after_another(parts::control& c, std::uint32_t& left, std::uint32_t& open) {
+  gate::enter(&c, 0);
+  if (simt::grid_thread_rank() == 1) {
+    while (simt::atomic(left).load(order::relaxed) == 0) simt::backoff(10);
+    if ((simt::atomic(c.signals).load(order::relaxed) & parts::control::closed) == 0)
+      simt::atomic(open).store(1, order::relaxed);
+  }
+  gate::leave(&c);
+  if (simt::grid_thread_rank() == 0) simt::atomic(left).store(1, order::relaxed);
+}
+
+TEST(starvation_gate, is_not_opened_over_one_that_joins) {
+  host::executor device;
+  host::config settings;
+  settings.schedule = host::scheduler::random;
+  for (settings.seed = 1; settings.seed <= 400; ++settings.seed) {
+    parts::control c{};
+    std::uint32_t left = 0, open = 0;
+    const auto done = device.run(settings, 2, 1, [&] { one_after_another(c, left, open); });
+    ASSERT_TRUE(done) << done.what;
+    EXPECT_EQ(open, 0u) << "seed " << settings.seed;
+    EXPECT_EQ(c.signals, 0u) << "all have left, and it is open";
+  }
+}
+
+}  // namespace
+}  // namespace gputm
