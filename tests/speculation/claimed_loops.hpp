@@ -22,8 +22,9 @@ class claiming_loop {
 
   std::uint32_t first_home(std::uint32_t i) const { return place_[i * homes_]; }
   /// One stores to what the next one has found, which may therefore have cancelled.
-  void cancel(std::vector<step>& lower, std::vector<step>& upper, std::uint32_t i_of_upper) const {
-    lower.push_back({act::store, first_home(i_of_upper)});
+  void cancel(std::vector<step>* two, std::uint32_t i) const {
+    two[0].push_back({act::store, first_home(i + 1)});
+    std::vector<step>& upper = two[1];
     const auto store = std::find_if(upper.begin(), upper.end(), [](const step& s) { return s.what == act::store; });
     upper.insert(store, {act::cancel_if, 2});
   }
@@ -95,7 +96,7 @@ class claiming_loop {
     for (std::uint32_t i = 0; i < n_; ++i) all.push_back(iteration(i));
     const std::uint32_t i = d_.below(n_ - 2);
     switch (d_.below(6)) {
-      case 0: cancel(all[i], all[i + 1], i + 1); break;
+      case 0: cancel(&all[i], i); break;
       case 1: entangle(&all[i], i); break;
       default: break;
     }

@@ -126,12 +126,8 @@ struct in_place_space {
   GPUTM_INLINE bool is_expected(std::uint64_t element) const { return (role(element) & expected) != 0; }
   /// The same while others get roles.
   GPUTM_INLINE bool is_expected_by_now(std::uint64_t element) const {
-    return (role_by_now(element) & expected) != 0;  // who has made it expected did so behind a barrier
-  }
-  /// Those that it has by now.
-  GPUTM_INLINE std::uint32_t role_by_now(std::uint64_t element) const {
-    // relaxed: what matters has been set behind a barrier
-    return role_in(simt::atomic(roles[element / in_word]).load(simt::order::relaxed), element);
+    // relaxed: who has made it expected did so behind a barrier
+    return (role_in(simt::atomic(roles[element / in_word]).load(simt::order::relaxed), element) & expected) != 0;
   }
   /// Gives an element a role, and returns those that it had: so of two who claim the same one, one sees the other's.
   GPUTM_INLINE std::uint32_t add_role(std::uint64_t element, std::uint32_t role) const {

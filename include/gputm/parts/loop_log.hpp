@@ -369,6 +369,11 @@ class loop_log {
   static GPUTM_NOINLINE void drop_only_write(loop_log log) { log.drop_write(0, log.write_key(0)); }
 };
 
+/// read_element() of it may follow.
+template <class T>
+GPUTM_INLINE void prefetch_element(const region& r, std::uint32_t index) {
+  simt::prefetch(words_at<T>(r, index));
+}
 /// Reads an element that nobody writes in this phase.
 template <class T>
 GPUTM_INLINE T read_element(const region& r, std::uint32_t index) {

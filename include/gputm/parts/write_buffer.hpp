@@ -3,22 +3,17 @@
 
 #include <cstdint>
 
+#include "gputm/parts/key_filter.hpp"
 #include "gputm/parts/loop_log.hpp"
 
 namespace gputm::parts {
 
 class write_buffer {
   loop_log log_;
-  // of the keys: where one has a bit clear, an element has not been written
-  std::uint32_t filter_ = 0, other_filter_ = 0;
+  key_filter<27> filter_;
+  key_filter<22> other_filter_;
   std::uint32_t lowest_ = ~0u, highest_ = 0;  // indices; rows are stored to in turn, and read elsewhere
   std::uint32_t size_ = 0;
-
-  static GPUTM_INLINE std::uint32_t hash(std::uint64_t key) {
-    return (index_of(key) + region_of(key) * 0x85EBCA6Bu) * 0x9E3779B1u;
-  }
-  static GPUTM_INLINE std::uint32_t bit(std::uint64_t key) { return 1u << (hash(key) >> 27); }
-  static GPUTM_INLINE std::uint32_t other_bit(std::uint64_t key) { return 1u << (hash(key) >> 22 & 31u); }
 
   /// Apart, and by value, as writer_table::claim_first().
   static GPUTM_NOINLINE std::uint32_t find_in(loop_log log, std::uint64_t key, std::uint32_t size) {
@@ -38,7 +33,7 @@ class write_buffer {
   GPUTM_INLINE bool perhaps(std::uint64_t key) const {
     const std::uint32_t index = index_of(key);
     const bool within = (lowest_ <= index) & (index <= highest_);
-    return within && (filter_ & bit(key)) != 0 && (other_filter_ & other_bit(key)) != 0;
+    return within && filter_.perhaps(key) && other_filter_.perhaps(key);
   }
   /// The same for some of the elements of an array.
   template <std::size_t N>
@@ -78,8 +73,8 @@ class write_buffer {
     const std::uint32_t index = index_of(key);
     lowest_ = index < lowest_ ? index : lowest_;
     highest_ = index > highest_ ? index : highest_;
-    filter_ |= bit(key);
-    other_filter_ |= other_bit(key);
+    filter_.add(key);
+    other_filter_.add(key);
     ++size_;
   }
   GPUTM_INLINE void write_back(const region_table& regions) const {

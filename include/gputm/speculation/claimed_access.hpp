@@ -46,7 +46,7 @@ class claimed_access : public saving_access {
   /// At its end. `cancelled`: it changes nothing. What it has claimed stays its own, and known to be: it may have
   /// cancelled because of what it has found there.
   GPUTM_INLINE void leave(bool cancelled) {
-    if (cancelled) saved_by_claims::put_back(env_, position_, saved());
+    if (cancelled) put_back();
     note_saved();
     if (postpones() && !updates_ && words_ < env_.in_place.postponed.slots) put_word(pending_, reads::end);
   }
@@ -67,7 +67,7 @@ class claimed_access : public saving_access {
   GPUTM_INLINE std::uint32_t claim(const region& r, std::uint64_t element, std::uint32_t index,
                                    std::uint32_t role) const {
     constexpr std::uint32_t many = 8;
-    if (env_.logs.writes >= many) simt::prefetch(r.data + std::uint64_t{index} * sizeof(T));
+    if (env_.logs.writes >= many) parts::prefetch_element<T>(r, index);
     return env_.in_place.add_role(element, role);
   }
   /// Whoever finds another's claim may wait, and others go on.

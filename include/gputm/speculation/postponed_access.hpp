@@ -3,6 +3,7 @@
 // together is.
 #pragma once
 
+#include "gputm/parts/key_filter.hpp"
 #include "gputm/parts/writer_table.hpp"
 #include "gputm/speculation/saving_access.hpp"
 
@@ -48,7 +49,7 @@ class reserved_access : public saving_access {
   const postponed_round& round_;
   const parts::writer_table done_;
   bool waits_ = false;
-  std::uint32_t keys_ = 0;  ///< bits, of which those of keys are set that it owns
+  parts::key_filter<27> keys_;  ///< of what it owns
 
  public:
   /// `done`: its marks tell the highest one that has had an element for itself.
@@ -80,7 +81,7 @@ class reserved_access : public saving_access {
   GPUTM_INLINE bool waits() const { return waits_; }
   /// At its end. `counts`: what it has stored takes effect.
   GPUTM_INLINE void leave(bool counts) {
-    if (!counts) saved_by_claims::put_back(env_, position_, saved());
+    if (!counts) put_back();
     before().set_bits(tag_, counts ? saved() : 0);
   }
 
@@ -92,15 +93,14 @@ class reserved_access : public saving_access {
   /// It is loaded if nothing is wrong with that; so caches may get it meanwhile.
   template <class T>
   GPUTM_INLINE element look_at(const region& r, std::uint32_t number, std::uint32_t index) const {
-    simt::prefetch(r.data + std::uint64_t{index} * sizeof(T));
+    parts::prefetch_element<T>(r, index);
     const std::uint64_t e = env_.table.number(number, index);
     return {env_.in_place.role(e), round_.is_reserved_for(e, position_)};
   }
   /// Whether it owns the element, mostly without a look at its list; if not, it will.
   GPUTM_INLINE bool has(std::uint64_t key) {
-    const std::uint32_t bit = 1u << (static_cast<std::uint32_t>(key) * 0x9e3779b1u >> 27);
-    const bool may = (keys_ & bit) != 0;
-    keys_ |= bit;
+    const bool may = keys_.perhaps(key);
+    keys_.add(key);
     return may && owns(key);
   }
   /// Whether it has the element for itself.

@@ -44,6 +44,7 @@ class saving_access : public ranged_access {
     return true;
   }
   GPUTM_INLINE std::uint32_t saved() const { return owned_; }
+  GPUTM_INLINE void put_back() const { saved_by_claims::put_back(env_, position_, owned_); }
   /// Tells how much it has saved, unless that is as much as it can.
   GPUTM_INLINE void note_saved() const {
     if (owned_ == saved_by_claims::all(env_)) return;
