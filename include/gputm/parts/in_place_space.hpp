@@ -47,7 +47,8 @@ struct in_place_past {
 struct in_place_words {
   std::uint32_t tag;      ///< of its marks; 0: there was no such pass
   std::uint32_t trouble;  ///< all of it must be undone
-  std::uint32_t stale;    ///< the same, since somebody has read what a lower stray writes
+  std::uint32_t stale;    ///< the same, since somebody has read what a lower stray writes; apart from `trouble`, which
+                          ///< others may not have read yet when that comes out, and which says who meets at a barrier
   std::uint32_t more;     ///< of stray_shares::more: taken, or that would have been taken
   std::uint32_t mode;     ///< what the pass has gone by
   std::uint32_t marked;   ///< it has gone by read_rows, and somebody has read something else where strays may go

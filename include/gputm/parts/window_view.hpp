@@ -125,9 +125,9 @@ class window_view {
   }
   /// A guess at it while others execute.
   GPUTM_INLINE std::uint32_t marked_below(std::uint64_t key, std::uint32_t p) const {
-    if (table_.first_writer(key) >= p) return memory;
-    const std::uint32_t last = table_.last_writer(key);
-    return last < p ? last : unknown;
+    const writer_table::writers marked = table_.writers_of(key);
+    if (marked.first >= p) return memory;
+    return marked.last < p ? marked.last : unknown;
   }
 };
 

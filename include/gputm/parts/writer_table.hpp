@@ -224,13 +224,6 @@ class writer_table : tagged_table<writer_entry> {
     const std::uint32_t last = simt::atomic(last_of(mark)).load(order::relaxed);
     return {first_of(first), last >> position_bits == tag_ ? last & (positions - 1) : first_of(first)};
   }
-  /// The highest position that has marked the element, or none; a guess while marks are made and settled.
-  GPUTM_INLINE std::uint32_t last_writer(std::uint64_t key) const {
-    std::uint32_t* const first = find_first(key);
-    if (!first) return none;
-    const std::uint32_t word = simt::atomic(last_of(first)).load(order::relaxed);
-    return word >> position_bits == tag_ ? word & (positions - 1) : position_in(first);
-  }
   /// Whether `p`, which writes them, is the last writer of the first `n` elements: of those marked, or of those that
   /// contested positions have marked again. Nobody may be marking.
   template <std::size_t N>

@@ -173,7 +173,8 @@ class in_place_learning {
       GPUTM_NO_UNROLL
       for (std::uint32_t k = 0; k < writes; ++k) {
         const std::uint64_t key = parts::loop_log::element(log.write_key(k));
-        if (table.first_writer(key) != p || table.last_writer(key) != p) expect(key);
+        const parts::writer_table::writers marked = table.writers_of(key);
+        if (marked.first != p || marked.last != p) expect(key);
       }
       GPUTM_NO_UNROLL
       for (std::uint32_t k = 0; k < count; ++k) {
