@@ -50,7 +50,8 @@ struct transaction {
 };
 
 /// What committed transactions write to one element must be unique in a history, and differ from its initial value:
-/// values identify their writers. Attempts that did not commit may write what another one wrote.
+/// values identify their writers. Attempts that did not commit, and writes that their transaction overwrites, may
+/// repeat what another one wrote.
 struct history {
   values initial;                         ///< an element that is not in here starts as 0
   std::vector<transaction> transactions;  ///< in any order; reports number them by their place in here

@@ -31,7 +31,7 @@ void pause() {
 void worker::start_pct() {
   const config& c = settings();
   change_points_.clear();
-  for (unsigned i = 1; i < c.pct_depth; ++i) change_points_.push_back(1 + random_.next() % c.pct_length);
+  for (unsigned i = 1; i < c.pct_depth; ++i) change_points_.push_back({1 + random_.next() % c.pct_length, i});
   std::sort(change_points_.begin(), change_points_.end());
   next_change_ = 0;
   lowest_priority_ = 0;
@@ -49,10 +49,8 @@ void worker::step(op o, const site& at) {
     abandon();
   }
   if (schedule_ == scheduler::pct && next_change_ < change_points_.size() &&
-      report_.steps >= change_points_[next_change_]) {
-    // Below every start priority, above every spinner.
-    current_->priority = static_cast<std::int64_t>(change_points_.size() - next_change_);
-    ++next_change_;
+      report_.steps >= change_points_[next_change_].step) {
+    current_->priority = change_points_[next_change_++].priority;
     priorities_changed_ = true;
   }
 }

@@ -1,11 +1,13 @@
 // Names, limits and the portfolio: what there is to say about a config without running it.
 #include "settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
+#include "random.hpp"
 #include "shared_memory.hpp"
 
 namespace gputm::host {
@@ -94,7 +96,7 @@ void check_launch(const config& c, std::uint32_t blocks, std::uint32_t threads) 
                                                           std::to_string(most_weak_threads) + " possible");
 }
 
-config portfolio(const config& base, std::uint64_t seed, std::uint64_t index) {
+config portfolio(const config& base, std::uint64_t seed, std::uint64_t index, unsigned narrow_warps) {
   struct entry {
     scheduler schedule;
     double switch_probability;
@@ -104,12 +106,22 @@ config portfolio(const config& base, std::uint64_t seed, std::uint64_t index) {
       entry{scheduler::random, 1.0, 3},  entry{scheduler::random, 0.25, 3}, entry{scheduler::pct, 1.0, 3},
       entry{scheduler::random, 0.05, 3}, entry{scheduler::pct, 1.0, 6},     entry{scheduler::round_robin, 1.0, 3},
       entry{scheduler::pct, 1.0, 2},     entry{scheduler::pct, 1.0, 4},     entry{scheduler::pct, 1.0, 5}};
-  const entry& e = entries[index % entries.size()];
+  // Nothing goes by a remainder of the index: callers choose by these what runs, and each of it has to meet every kind.
+  const std::uint64_t turn = random_source(index / entries.size()).next() % entries.size();
+  std::uint64_t drawn = random_source(index).next();
+  const auto draw = [&drawn](unsigned n) {
+    const auto which = static_cast<unsigned>(drawn % n);
+    drawn /= n;
+    return which;
+  };
+  const entry& e = entries[(index % entries.size() + turn) % entries.size()];
   config c = base;
   c.schedule = e.schedule;
   c.switch_probability = e.switch_probability;
   c.pct_depth = e.pct_depth;
-  c.in_step = index / entries.size() % 4 == 1;  // every entry both ways
+  c.pct_length = draw(2) == 0 ? 2 * base.pct_length : std::max<std::uint64_t>(2 * base.pct_length / 5, 1);
+  c.in_step = draw(4) == 0;
+  if (narrow_warps != 0 && draw(3) == 0) c.warp_width = narrow_warps;
   c.seed = seed * 0x9E3779B97F4A7C15u + index;  // injective in the index, so that no two are the same
   return c;
 }

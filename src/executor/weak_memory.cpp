@@ -46,6 +46,10 @@ publication merge(const publication& a, const publication& b) {
   return both;
 }
 
+void learn(const publication& p, knowledge& learner) {
+  if (p && !p->known_to(learner)) learner.join(p->what);
+}
+
 template <class T>
 std::uint64_t applied(rmw_kind k, std::uint64_t old, std::uint64_t operand) {
   using simt::host::from_bits;
@@ -103,6 +107,7 @@ void weak_memory::reset(std::uint32_t threads, std::uint32_t blocks) {
   for (thread& t : threads_) t.reset();
   granules_.clear();
   used_ = 0;
+  ended_.clear();
   device_fences_.clear();
   block_fences_.assign(blocks, {});
 }
@@ -129,6 +134,8 @@ weak_memory::location& weak_memory::locate(const request& r) {
 }
 
 weak_memory::location& weak_memory::create(const request& r) {
+  for (const bytes_of_block& b : ended_)
+    if (reinterpret_cast<std::uintptr_t>(r.address) - b.begin < b.bytes) fail_ended(r);
   if (used_ == locations_.size()) locations_.emplace_back();
   location& l = locations_[used_++];
   l.address = r.address;
@@ -138,7 +145,7 @@ weak_memory::location& weak_memory::create(const request& r) {
   l.ended = false;
   l.dropped = 0;
   l.accesses.clear();
-  l.newest = {read_memory(r.address, r.size), 0, scope::system, {}};  // what the host wrote
+  l.newest = {read_memory(r.address, r.size), 0, {}};  // what the host wrote
   l.older.clear();
   return l;
 }
@@ -162,6 +169,7 @@ void weak_memory::forget(const void* begin, std::size_t bytes) {
 
 void weak_memory::end(const shared_memory& m) {
   each_within(m.dynamic_begin(), m.dynamic_bytes(), [](location& l) { l.ended = true; });
+  ended_.push_back({reinterpret_cast<std::uintptr_t>(m.dynamic_begin()), m.dynamic_bytes()});
 }
 
 // Memory on a thread's own stack is nobody else's, and means something else at the next call.
@@ -210,11 +218,11 @@ void weak_memory::read(location& l, std::uint32_t index, const request& r, order
   thread& t = self();
   const stored& s = l.at(index);
   raise(t.now.seen, index_of(l), index);
-  const side which = s.block == owner_.self().state.block ? near : far;
-  const publication& p = s.published[which];
-  if (p && !r.plain && (which == near || r.scope != scope::block)) {
-    knowledge& learner = acquires(o) ? t.now : t.acquirable[which];
-    if (!p->known_to(learner)) learner.join(p->what);
+  if (!r.plain) {
+    const bool within = s.block == owner_.self().state.block;
+    if (within) learn(s.published[near], acquires(o) ? t.now : t.acquirable[near]);
+    if (r.scope != scope::block && !(within && s.published[far] == s.published[near]))
+      learn(s.published[far], acquires(o) ? t.now : t.acquirable[far]);
   }
   owner_.mix(s.value);
 }
@@ -251,22 +259,27 @@ publication weak_memory::announce() {
   return std::make_shared<const announcement>(announcement{self().now, {{rank, clock[rank]}}});
 }
 
-publication weak_memory::publish(side which, const request& r, const stored* continued) {
-  if (r.plain || (which == far && r.scope == scope::block)) return nullptr;
-  publication own = releases(r.order) ? announce() : self().fenced[which];
-  if (!continued) return own;
-  // A read-modify-write continues the release sequence of the store that it replaces.
-  const side from = continued->block == owner_.self().state.block ? which : far;
-  return merge(own, continued->published[from]);
+weak_memory::by_side<publication> weak_memory::publish(const request& r, const stored* continued) {
+  if (r.plain) return {};
+  by_side<publication> all = self().fenced;
+  if (releases(r.order)) all[near] = all[far] = announce();
+  if (r.scope == scope::block) all[far] = nullptr;
+  if (!continued) return all;
+  // A read-modify-write continues the release sequence of the store that it replaces. What another block has released
+  // can be acquired at device scope only, in this block too: a little less than PTX says where that block had it from
+  // this one.
+  const bool within = continued->block == owner_.self().state.block, same = all[near] == all[far];
+  if (within) all[near] = merge(all[near], continued->published[near]);
+  if (r.scope != scope::block)
+    all[far] = within && same && continued->published[near] == continued->published[far]
+                   ? all[near]
+                   : merge(all[far], continued->published[far]);
+  return all;
 }
 
 void weak_memory::append(location& l, const request& r, std::uint64_t value, const stored* continued) {
   raise(self().now.seen, index_of(l), l.index_of_newest() + 1);
-  stored s{value, owner_.self().state.block, r.scope, {}};
-  s.published[near] = publish(near, r, continued);
-  const bool same = r.scope != scope::block && self().fenced[near] == self().fenced[far] &&
-                    (!continued || continued->published[near] == continued->published[far]);
-  s.published[far] = same ? s.published[near] : publish(far, r, continued);
+  stored s{value, owner_.self().state.block, publish(r, continued)};
   if (r.plain) {
     // Whoever does not know of this store races with it: nobody may load an older one.
     l.dropped = l.index_of_newest() + 1;

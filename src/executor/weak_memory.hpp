@@ -7,8 +7,8 @@
 // is not older than what its thread knows, and an access races with another one that neither is ordered
 // before it by happens-before nor is atomic at a scope that holds both threads.
 //
-// Limits: a load goes back 128 stores at most. Not modelled: load buffering (a load that reads a store of its own
-// future), modification orders other than the order of execution, accesses of different sizes to the same bytes
+// Limits: a load finds the last 128 stores, or up to 255. Not modelled: load buffering (a load that reads a store of
+// its own future), modification orders other than the order of execution, accesses of different sizes to the same bytes
 // (reported).
 #pragma once
 
@@ -83,8 +83,9 @@ class weak_memory {
   void join(const std::vector<fiber*>&);
 
  private:
-  /// Who may use a publication: threads of the publisher's block, and all others. They differ where a
-  /// release is of block scope.
+  /// Who may use a publication: threads of the block of the store that has it, at any scope; and threads of any block,
+  /// at device scope. They differ where a release is of block scope, and where a read-modify-write continues another
+  /// block's release sequence.
   enum side : std::uint8_t { near, far };
   template <class T>
   using by_side = std::array<T, 2>;
@@ -98,7 +99,6 @@ class weak_memory {
   struct stored {
     std::uint64_t value = 0;
     std::uint32_t block = 0;
-    simt::scope scope = simt::scope::system;
     by_side<publication> published;
   };
   /// The last access of its kind by a thread.
@@ -144,7 +144,7 @@ class weak_memory {
   void read(location&, std::uint32_t index, const request&, simt::order);
   void append(location&, const request&, std::uint64_t value, const stored* continued);
   publication announce();
-  publication publish(side, const request&, const stored* continued);
+  by_side<publication> publish(const request&, const stored* continued);
 
   void order_after_fences(simt::scope);
   void check(location&, const request&, bool writes);
@@ -159,6 +159,11 @@ class weak_memory {
   granule_table granules_;
   std::vector<location> locations_;  // the first used_ of them; the others keep their buffers
   std::uint32_t used_ = 0;
+  struct bytes_of_block {
+    std::uintptr_t begin;
+    std::size_t bytes;
+  };
+  std::vector<bytes_of_block> ended_;  // shared memory of blocks that have ended, for what nobody has accessed before
   std::vector<std::uint32_t> device_fences_;              // seen by the seq_cst fences of device scope so far
   std::vector<std::vector<std::uint32_t>> block_fences_;  // and by those in each block, of any scope
 };

@@ -36,6 +36,7 @@ void worker::begin(job& j, unsigned index) {
   ready_.reset(schedule_ == scheduler::random || schedule_ == scheduler::pct);
   quota_ = j.resident / j.workers + (index < j.resident % j.workers ? 1 : 0);
   exhausted_ = false;
+  retired_.clear();
   last_progress_ = 0;
   j.pulses[index].is.store(pulse::running, std::memory_order_relaxed);
   streak_ = 0;
@@ -126,7 +127,10 @@ bool worker::start_block() {
 
 void worker::place(block& b, std::uint32_t rank) {
   const std::uint32_t threads = job_->threads;
-  if (weak) weak_memory_->forget(b.memory);  // an earlier block's objects, at the same addresses
+  if (weak && job_->dynamic)
+    retired_.push_back(std::move(b.memory));  // others of its cluster may still hold its address: nobody else gets it
+  else if (weak)
+    weak_memory_->forget(b.memory);  // an earlier block's objects, at the same addresses
   if (b.capacity < threads) {
     b.size = 0;
     b.threads = std::make_unique<fiber[]>(threads);
@@ -149,7 +153,7 @@ void worker::place_warps(block& b) {
     const std::uint32_t lanes = std::min(width, b.size - w * width);
     b.warps[w].alive = lanes == 32 ? simt::full_mask : (1u << lanes) - 1;
     b.warps[w].lanes = &b.threads[w * width];
-    for (rendezvous& r : b.warps[w].pending) r.used = false;
+    b.warps[w].pending.clear();  // else who was here before decides in which order lanes meet and wake up
   }
 }
 

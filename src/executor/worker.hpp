@@ -2,6 +2,7 @@
 // ask for. Its member functions are spread over the .cpp files of this directory, one concern each.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -138,8 +139,15 @@ class worker final : public simt::host::worker_context {
   std::uint32_t quota_ = 1;  // resident blocks of this worker at most
   bool exhausted_ = false;   // no block is left to start
 
-  std::uint64_t last_progress_ = 0;           // explore: the step
-  std::vector<std::uint64_t> change_points_;  // PCT: steps at which the running thread's priority drops
+  std::uint64_t last_progress_ = 0;  // explore: the step
+  /// PCT: where the priority of the running thread drops, below every start priority and above every spinner. Which of
+  /// two threads that drop goes on first is left to chance: some bugs need it either way.
+  struct change_point {
+    std::uint64_t step;
+    std::int64_t priority;
+    friend auto operator<=>(const change_point&, const change_point&) = default;
+  };
+  std::vector<change_point> change_points_;  // in order
   std::size_t next_change_ = 0;
   std::int64_t lowest_priority_ = 0;
   bool priorities_changed_ = true;
@@ -149,6 +157,7 @@ class worker final : public simt::host::worker_context {
   std::uint32_t until_start_ = 0;    // fast: waits before another block starts
 
   std::unique_ptr<weak_memory> weak_memory_;
+  std::vector<shared_memory> retired_;  // weak memory, clusters: of blocks that have ended
 };
 
 /// The worker that runs the calling simulated thread.

@@ -14,6 +14,7 @@ class simulation {
   simulation(const history& h, const polygraph& p, std::span<const id> order)
       : p_(p),
         due_(deadlines(h, p, order, std::vector<bool>(p.transactions, true))),
+        patience_(16 * p.nodes()),
         missing_(p.nodes()),
         position_(p.nodes(), none),
         open_(p.groups(), none) {
@@ -29,9 +30,10 @@ class simulation {
       place_auxiliary();
       if (!ready_.empty()) {
         const id t = pop(ready_);
-        if (const id s = obstacle(t); s == none) {
+        if (const id s = obstacle(t); s == none || patience_ == 0) {
           place(t);
         } else {
+          --patience_;
           waiting_[s].push_back(t);
           stuck_.push(key(t));
         }
@@ -96,6 +98,7 @@ class simulation {
 
   const polygraph& p_;
   std::vector<bound> due_;  // of all, timed or not: a system that works is most often close to real time
+  std::size_t patience_;    // how often transactions may wait, all together: each may do so for every segment
   std::vector<id> missing_, position_;
   std::vector<id> open_;                  // per group: the segment that was started last
   std::vector<std::vector<id>> waiting_;  // per segment: who waits for its end

@@ -61,11 +61,8 @@ search_result explorer::search(void (*property)(const venue&), std::uint64_t see
   backend_->steps = 0;
   for (std::uint64_t i = first; i < first + count && !found.failed && backend_->steps < steps; ++i) {
     ++found.schedules;
-    host::config base = backend_->base;
-    base.warp_width = i % 3 == 0 ? 2 : 32;
-    base.pct_length = i % 2 ? 400 : 2000;
-    backend_->config = host::portfolio(base, seed, i);
-    venue v{device(backend_), base.weak_memory ? mode::weak : mode::explore};
+    backend_->config = host::portfolio(backend_->base, seed, i, 2);
+    venue v{device(backend_), backend_->config.weak_memory ? mode::weak : mode::explore};
     v.seed = backend_->config.seed;
     v.round = i;
     backend_->shared_bytes = 227 * 1024;

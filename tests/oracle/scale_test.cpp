@@ -61,5 +61,20 @@ TEST(Scale, StaleReadAmongBlindWrites) {
   EXPECT_TRUE(v.ok) << v.what;
 }
 
+TEST(Scale, BlindWritersThatAllWaitForEachOther) {
+  // All write one element blindly, at once; who reads the i-th value also reads what the next writer writes elsewhere.
+  constexpr std::uint32_t n = 8000;
+  history h;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    h.transactions.push_back(committed(0, 10 + n - i, {w(0, i + 1)}));
+    h.transactions.back().accesses.push_back({1, i, 0, false});
+    h.transactions.back().accesses.push_back({1, i, i + 1, true});
+    if (i == 0) continue;
+    h.transactions.push_back(committed(0, 10 * n, {r(0, i)}));
+    h.transactions.back().accesses.push_back({1, i, i + 1, false});
+  }
+  EXPECT_TRUE(timed_check(h, level::strict).ok);
+}
+
 }  // namespace
 }  // namespace gputm::history::test

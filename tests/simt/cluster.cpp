@@ -100,6 +100,33 @@ TEST_F(clusters_under_weak_memory, the_word_has_an_owner_that_must_not_end_befor
   EXPECT_TRUE(says(second(load, false), verdict::check_failed, "shared memory of a block that has ended"));
 }
 
+TEST_F(clusters_under_weak_memory, so_has_one_that_nobody_has_accessed_before) {
+  config c = exploring(scheduler::random, true);
+  c.cluster_blocks = 2;
+  c.dynamic_shared_bytes = 64;
+  // With two blocks at once another one begins where that has ended.
+  for (const auto& [resident, blocks] : {std::pair{0u, 2u}, {2u, 4u}}) {
+    c.max_resident_blocks = resident;
+    std::uint32_t found = 0, over = 0;
+    const report r = executor().run(c, blocks, 1, [&] {
+      auto* const own = reinterpret_cast<std::uint32_t*>(dynamic_shared());
+      if (block_rank() == 0) {
+        auto* const word = reinterpret_cast<std::uint32_t*>(dynamic_shared_of(1)) + 3;
+        atomic(found).store(1, order::release);
+        for (int i = 0; i < 100; ++i) backoff();
+        atomic(*word).store(7, order::relaxed);
+        atomic(over).store(1, order::release);
+      } else if (block_rank() == 1) {
+        (void)await_at_least(found, 1);
+      } else if (block_rank() == 2) {
+        (void)await_at_least(over, 1);
+        check(atomic(own[3]).load(order::relaxed) != 7, "its own");
+      }
+    });
+    EXPECT_TRUE(says(r, verdict::check_failed, "shared memory of a block that has ended"));
+  }
+}
+
 TEST_F(clusters_under_weak_memory, block_scope_does_not_reach_another_block) {
   const auto load = [](std::uint32_t& word, const std::uint32_t&) {
     (void)atomic<scope::block>(word).load(order::relaxed);

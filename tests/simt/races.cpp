@@ -169,14 +169,6 @@ TEST_F(races, fences_order_plain_data) {
 }
 
 TEST_F(races, a_word_initialised_plainly_and_released_is_fine) {
-  EXPECT_OK(first_failure(placed::apart,
-                          {[&] { plain_store(m.x, 1u), atomic(m.x).store(2, release); },
-                           [&] {
-                             while (atomic(m.y).load(acquire) == 0) backoff();
-                             check(atomic(m.x).load(acquire) == 2, "the value");
-                           },
-                           [&] { atomic(m.y).store(1, release); }},
-                          0));
   EXPECT_OK(first_failure(placed::apart, {[&] {
                                             plain_store(m.x, 1u);
                                             atomic(m.x).store(2, release);

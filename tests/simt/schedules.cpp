@@ -1,6 +1,8 @@
 // Schedulers: a seed replays, other seeds differ, and interleavings that break wrong code are found.
 #include <algorithm>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "support.hpp"
 
@@ -47,6 +49,31 @@ TEST_P(explored, a_seed_replays) {
     EXPECT_EQ(first.stale_reads, second.stale_reads);
     EXPECT_EQ(value, counter);
     EXPECT_FALSE(first.schedule.empty());
+  }
+}
+
+TEST_P(explored, a_seed_replays_whatever_warps_have_met_before) {
+  std::uint32_t x = 0;
+  const auto kernel = [&] {  // lane 4 is in both masks, and returns
+    if (lane() < 2) {
+      (void)ballot(0b10011, true);
+    } else if (lane() < 4) {
+      (void)ballot(0b11100, true);
+    } else {
+      for (int i = 0; i < 20; ++i) backoff();
+      return;
+    }
+    for (int i = 0; i < 5; ++i) (void)atomic(x).fetch_add(1, relaxed);
+  };
+  for (settings.seed = 1; settings.seed <= 100; ++settings.seed) {
+    executor used;
+    (void)used.run(settings, 1, 5, [] { (void)(lane() < 2 ? ballot(0b00011, true) : ballot(0b11100, true)); });
+    x = 0;
+    const report first = executor().run(settings, 1, 5, kernel);
+    x = 0;
+    const report second = used.run(settings, 1, 5, kernel);
+    EXPECT_OK(first);
+    EXPECT_EQ(first.schedule_hash, second.schedule_hash);
   }
 }
 
@@ -158,6 +185,29 @@ TEST(pct, each_change_point_counts) {
   EXPECT_GT(hits(3), 0u);
 }
 
+TEST(pct, who_is_put_off_later_goes_on_first_or_last) {
+  // Thread a is put off between its two steps, then b between its own; c ends. Who of them goes on first is open.
+  executor device;
+  config c = exploring(scheduler::pct);
+  c.pct_depth = 3;
+  c.pct_length = 8;
+  std::set<std::string> ends;
+  for (c.seed = 1; c.seed <= 5000; ++c.seed) {
+    std::string order;
+    EXPECT_OK(device.run(c, 3, 1, [&] {
+      std::uint32_t any = 0;
+      for (int i = 0; i < 2; ++i) {
+        (void)atomic(any).fetch_add(1, relaxed);
+        order += static_cast<char>('a' + block_rank());
+      }
+    }));
+    if (order.size() == 6 && order[0] != order[1] && order[2] == order[3] && order[2] != order[0] &&
+        order[2] != order[1])
+      ends.insert(order[4] == order[0] ? "first" : "last");
+  }
+  EXPECT_EQ(ends, (std::set<std::string>{"first", "last"}));
+}
+
 TEST(round_robin, takes_turns) {
   executor device;
   config c = exploring(scheduler::round_robin);
@@ -221,6 +271,27 @@ TEST(portfolio, holds_every_kind_and_keeps_the_limits) {
   EXPECT_EQ(round_robin, 10u);
   EXPECT_EQ(probabilities, (std::set<double>{0.05, 0.25, 1.0}));
   EXPECT_EQ(depths, (std::set<unsigned>{2, 3, 4, 5, 6}));
+}
+
+TEST(portfolio, shows_every_kind_to_whatever_goes_by_remainders_of_the_index) {
+  config base;
+  for (const std::uint64_t n : {2u, 3u, 6u, 9u, 12u, 18u}) {
+    using kind = std::tuple<std::uint64_t, scheduler, double, unsigned, unsigned, bool, std::uint64_t>;
+    std::set<kind> met;
+    for (std::uint64_t i = 0; i < 100'000; ++i) {
+      const config c = gputm::host::portfolio(base, 1, i, 2);
+      const bool random = c.schedule == scheduler::random, pct = c.schedule == scheduler::pct;
+      met.insert({i % n, c.schedule, random ? c.switch_probability : 0, pct ? c.pct_depth : 0, c.warp_width, c.in_step,
+                  c.pct_length});
+    }
+    EXPECT_EQ(met.size(), n * 9 * 2 * 2 * 2) << "remainders of " << n;
+  }
+  base.pct_length = 1;
+  for (std::uint64_t i = 0; i < 90; ++i) {
+    const config c = gputm::host::portfolio(base, 1, i);
+    EXPECT_GE(c.pct_length, 1u);
+    EXPECT_EQ(c.warp_width, base.warp_width);
+  }
 }
 
 }  // namespace

@@ -123,6 +123,36 @@ TEST_F(scopes, a_release_sequence_keeps_the_scope_of_its_release) {
   EXPECT_GT(stale([] { fence<scope::block>(release); }), 0u);
 }
 
+TEST_F(scopes, an_acquire_of_block_scope_takes_over_nothing_of_another_block) {
+  // Thread 0 releases; thread 2, in another block, continues the sequence; thread 3 reads what its neighbour has
+  // stored.
+  const auto first_failure = [&](auto read) {
+    executor device;
+    report r;
+    for (unsigned seed = 1; seed <= 500 && r; ++seed) {
+      m = {};
+      r = device.run(exploring(scheduler::random, true, seed), 2, 2, [&] {
+        if (grid_thread_rank() == 0) {
+          plain_store(m.x, 1u);
+          atomic(m.y).store(1, release);
+        } else if (grid_thread_rank() == 2) {
+          (void)atomic(m.y).fetch_add(1, relaxed);
+        } else if (grid_thread_rank() == 3) {
+          if (read() == 2) check(plain_load(m.x) == 1, "what was released");
+        }
+      });
+    }
+    return r;
+  };
+  EXPECT_OK(first_failure([&] { return atomic(m.y).load(acquire); }));
+  EXPECT_TRUE(says(first_failure([&] {
+                     const std::uint32_t y = atomic(m.y).load(relaxed);
+                     fence<scope::block>(acquire);
+                     return y;
+                   }),
+                   verdict::race, "data race"));
+}
+
 // ---- barriers --------------------------------------------------------------------------------
 
 TEST_F(scopes, the_block_barrier_publishes_plain_data) {

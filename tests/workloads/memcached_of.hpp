@@ -92,9 +92,8 @@ TYPED_TEST_P(memcached_of, gets_do_so_under_explored_schedules) {
     host::config base;
     base.weak_memory = true;
     base.stack_bytes = 128 * 1024;
-    base.warp_width = k % 3 == 0 ? 2 : 4;
-    base.pct_length = k % 2 ? 400 : 2000;
-    const host::config schedule = host::portfolio(base, 11, k);
+    base.warp_width = 4;
+    const host::config schedule = host::portfolio(base, 11, k, 2);
     recording_options o;
     o.sets = 1 + k % 2;
     o.ways = 1 + k / 2 % 3;

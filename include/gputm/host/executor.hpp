@@ -74,8 +74,11 @@ class executor {
 };
 
 /// The schedules that together find most bugs soonest: config number `index` of a portfolio of random
-/// (switch probability 1, 1/4, 1/20), PCT (depth 2 to 6) and round robin, with `seed` mixed in. Three times in four
-/// lanes are out of step, which leaves them more ways to go. Weak memory, grid and limits are taken from `base`.
-config portfolio(const config& base, std::uint64_t seed, std::uint64_t index);
+/// (switch probability 1, 1/4, 1/20), PCT (depth 2 to 6; within two fifths of base's pct_length, or twice that) and
+/// round robin, with `seed` mixed in. From each multiple of nine on, nine hold every kind. Three times in four lanes
+/// are out of step, which leaves them more ways to go; once in three times warps have `narrow_warps` lanes, unless that
+/// is 0. Weak memory, grid and limits are taken from `base`. What runs may go by remainders of `index`: these tell
+/// nothing of the kind.
+config portfolio(const config& base, std::uint64_t seed, std::uint64_t index, unsigned narrow_warps = 0);
 
 }  // namespace gputm::host

@@ -8,9 +8,10 @@
 
 namespace gputm::host {
 
-/// Memory whose addresses follow from the order of calls alone: they are the same in every process, whatever the heap
-/// has been used for before. Where that cannot be had, it is memory of the heap: while 16 others exist, beyond 4 GiB,
-/// with a sanitizer (which watches the heap), and where the operating system refuses that range of addresses.
+/// Memory whose addresses follow from the order of calls alone, and from how many others exist: they are the same in
+/// every process, whatever the heap has been used for before. Where that cannot be had, it is memory of the heap: while
+/// 16 others exist, beyond 4 GiB, with a sanitizer (which watches the heap), and where the operating system refuses
+/// that range of addresses.
 class replayable_memory {
  public:
   replayable_memory();
