@@ -82,8 +82,8 @@ class loop_workspace {
   std::uint64_t last_iterations_ = 0;  ///< of the loop before
   std::uint64_t scouted_ = 0;          ///< iterations of the longest loop that has had a scout
   std::uint32_t scouts_ = 0;           ///< that loops have had
-  bool unsettled_ = false;             ///< a pass in place may have run, and not the kernel behind it
-  bool missing_ = false;               ///< the last loop has not come to its last launch
+  bool missing_ = false;               ///< the last loop has not come to its end: launching has thrown, and some of it
+                                       ///< may have run
   bool other_is_clear_ = true, recorded_ = false;
 
   std::byte* copy(unsigned which) const { return words_.template as<std::byte>() + which * copy_bytes; }
@@ -212,6 +212,15 @@ class loop_workspace {
  public:
   static constexpr std::uint64_t again_from = 32768;  ///< iterations; from there on a loop that comes a second time in
                                                       ///< turn has a scout, whatever loop_config::scout_from
+  loop_workspace(loop_workspace&&) = default;
+  /// Not member by member: the old one's are freed in the order that its destructor has.
+  loop_workspace& operator=(loop_workspace&& other) noexcept {
+    if (this != &other) {
+      std::destroy_at(this);
+      std::construct_at(this, std::move(other));
+    }
+    return *this;
+  }
   loop_workspace(const stream& s, memory<E>& tm, std::uint64_t n, const loop_config& c, const launch_config& grid,
                  bool lists_busy)
       : device_(tm.on()) {
@@ -245,8 +254,8 @@ class loop_workspace {
   /// The next loop finds counters, state and error at zero; what that takes is enqueued, neither allocates nor waits.
   void reset(const stream& s) {
     recorded_ = recorded_ || device_->is_recording(s.handle());  // it may run at any time: from now on nothing is known
-    if (unsettled_) forget_all(s);
-    unsettled_ = missing_ = false;
+    if (missing_) forget_all(s);  // it may have left marks, statuses and lists that the next one would take for its own
+    missing_ = false;
     if (other_is_clear_ && !recorded_) {
       copy_ ^= 1;
       other_is_clear_ = false;
@@ -260,7 +269,7 @@ class loop_workspace {
   void note_loop(std::uint64_t n) {
     other_is_clear_ = true;
     last_iterations_ = n;
-    unsettled_ = missing_ = false;
+    missing_ = false;
   }
   parts::joint_space joint() const {
     if (sizes_.joint_at == 0) return {};
@@ -323,9 +332,6 @@ class loop_workspace {
       throw invalid_argument("a loop of " + std::to_string(n) + " iterations, mostly idle, in a workspace made for " +
                              std::to_string(sizes_.limits.iterations) + ": make one for the longest loop");
   }
-  /// Such a pass is about to be launched. Unless a kernel follows it, note_loop(), nobody ends it: the next loop must
-  /// not take its strays, marks and statuses for its own, and begins with nothing known.
-  void note_pass() { unsettled_ = true; }
   launch_shape shape_in_place(std::uint64_t n) const { return grid_of_pass(n).shape; }
   /// Waits for the stream, that of the last loop, then returns this one's counters. Throws what it reported; what
   /// earlier loops have reported that nobody has collected is lost. Throws invalid_argument for another memory, and

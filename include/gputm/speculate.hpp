@@ -140,7 +140,6 @@ void enqueue_loop(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::uin
     };
     std::optional<in_place_kind> kind = w.hopes_for_in_place(n);
     if (scouted) kind = in_place_kind::any_rows;
-    if (kind) w.note_pass();
     if (scouted) {
       w.note_scout(n);
       enqueue(s, tm.on(), w.shape_of_scout(n), scout_kernel<E, Body>{e, body});

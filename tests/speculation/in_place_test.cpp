@@ -110,6 +110,45 @@ TEST(in_place, a_pass_in_place_that_nobody_ends_is_forgotten) {
   EXPECT_EQ(learn(), n);
 }
 
+/// Iteration `writer` stores to an element, and a later one may stop the launch.
+struct stores_once_and_may_stop {
+  array<int> a;
+  int writer, value;
+  bool stops;
+  template <Transaction It>
+  GPUTM_FN outcome operator()(It& it, int i) const {
+    if (i == writer) {
+      GPUTM_TRY(it.store(a[0], value));
+      GPUTM_TRY([[maybe_unused]] const int other, it.load(a[1]));
+    }
+    simt::check(!stops || i != 15, "as it should");
+    return commit;
+  }
+};
+
+TEST(in_place, marks_of_a_window_that_nobody_ends_are_forgotten) {
+  device on = host_device();
+  stream s{on};
+  for (const std::uint32_t slots : {0u, 64u}) {
+    memory<speculation::gpu_tls> tm{on};
+    const auto a = tm.allocate<int>(4);
+    loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 1, .threads = 8};
+    c.table_slots = slots;
+    auto w = make_loop_workspace<stores_once_and_may_stop>(s, tm, 16, c);
+    EXPECT_THROW(speculate_async(s, tm, w, 16, stores_once_and_may_stop{a, 3, 111, true}), schedule_failed);
+    conformance::require_throws<error>([&] { w.collect(s, tm); }, {"has not been launched"});
+    tm.fill(s, a, 0);
+    speculate_async(s, tm, w, 16, stores_once_and_may_stop{a, 2, 222, false});
+    EXPECT_EQ(w.collect(s, tm).iterations, 16u);
+    EXPECT_EQ(tm.read(s, a, 0), 222) << slots << " slots";
+
+    w = make_loop_workspace<stores_once_and_may_stop>(s, tm, 64, c);  // one takes another one's place
+    speculate_async(s, tm, w, 64, stores_once_and_may_stop{a, 60, 333, false});
+    EXPECT_EQ(w.collect(s, tm).iterations, 64u);
+    EXPECT_EQ(tm.read(s, a, 0), 333);
+  }
+}
+
 TEST(in_place, a_loop_like_those_before_it_is_in_place) {
   loop_config c{.capacity = {.reads = 2, .writes = 2}, .blocks = 2, .threads = 8};
   EXPECT_EQ((last_in_place<std::uint64_t, 1>(c, 500)), 500u);

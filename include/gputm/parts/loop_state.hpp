@@ -15,7 +15,7 @@ namespace gputm {
 /// Why an iteration could not commit in the window that executed it.
 enum class violation : std::uint8_t {
   raw,       ///< it read what a lower iteration writes
-  war,       ///< a higher iteration writes what it read (engines that write in place)
+  war,       ///< a higher iteration writes what it read, or what several have read (engines that write in place)
   waw,       ///< both write (engines that write in place)
   crowded,   ///< the table of writers had no room for one of its writes
   capacity,  ///< it read or wrote more elements than the logs hold
