@@ -157,7 +157,7 @@ class session {
 
   std::vector<column> transaction_columns() const {
     return {{"blocks x threads", 0},
-            {"commits/s (M)", r_.repeat > 1 ? 26u : 0u},
+            {"commits/s (M)", r_.repeat > 1 ? 32u : 0u},
             {"aborts/commit", 0},
             {"read-only", 0},
             {"invariant", 0, true}};
@@ -221,8 +221,8 @@ class session {
       }
       if (!result.failed.empty()) m.invariant = result.failed = one_line(as_options(result.failed));
       if (result.refused && is_only()) break;
-      json_.add({w_.name, &a, venue_.name(), a.host_only ? "CPU threads" : d->name(), &p, m, result.failed,
-                 venue_.is_host() ? d->multiprocessors() : 0});
+      json_.add(
+          {w_.name, &a, venue_.name(), d->name(), &p, m, result.failed, venue_.is_host() ? d->multiprocessors() : 0});
       result.runs.push_back(m);
     }
     return result;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <ios>
@@ -27,9 +28,8 @@ host::config schedule_of(const check_request& r, std::uint64_t index) {
   host::config base;
   base.weak_memory = r.weak;
   base.stack_bytes = 128 * 1024;
-  base.warp_width = index % 3 == 0 ? 2 : 4;
-  base.pct_length = index % 2 ? 400 : 2000;
-  return host::portfolio(base, r.seed, index);
+  base.warp_width = 4;
+  return host::portfolio(base, r.seed, index, 2);
 }
 
 std::string replay(const check_request& r, const explored_pair& of, std::uint64_t index) {
@@ -78,14 +78,14 @@ class exploring {
       : r_(r),
         progress_(pairs),
         table_({{"workload", 17, true},
-                {"algorithm", 20, true},
+                {"algorithm", 21, true},
                 {"schedules", 0},
                 {"failures", 0},
                 {"stale reads", 0},
                 {"seconds", 7}},
                false) {
     if (r.dump.empty()) return;
-    dump_.open(r.dump);
+    dump_.open(r.dump, std::ios::app);  // what is there is kept until there is something to write
     if (!dump_) throw usage_error("--dump '" + r.dump + "' cannot be written");
   }
 
@@ -143,6 +143,8 @@ class exploring {
     std::fflush(stdout);
     if (!dump_.is_open() || f.record.transactions.empty()) return;
     try {
+      std::error_code none;  // what is no file cannot be cut off
+      std::filesystem::resize_file(r_.dump, 0, none);
       history::write(dump_, f.record);
       dump_.close();
     } catch (const std::ios_base::failure&) {

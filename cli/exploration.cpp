@@ -10,7 +10,8 @@ std::string judge(const std::vector<account>& last, std::int64_t total, std::uin
     return "the sum of balances is " + std::to_string(sum) + " and was " + std::to_string(total) + " before";
   if (wrong_sums) return std::to_string(wrong_sums) + " read-only transactions saw another sum than the total";
   const history::verdict v = history::check(record, {.level = level});
-  if (v.ok || v.found == history::finding::undetermined) return "";
+  if (v.ok) return "";
+  if (v.found == history::finding::undetermined) return "nobody knows whether the history is right: " + v.what;
   return std::string("the history is not ") + (level == history::level::opaque ? "opaque" : "strictly serialisable") +
          ": " + v.what;
 }

@@ -110,7 +110,7 @@ json_file::json_file(std::string path, std::string command) : path_(std::move(pa
     return;
   }
   std::error_code unknown;
-  created_ = !std::filesystem::exists(path_, unknown);
+  created_ = !std::filesystem::exists(std::filesystem::symlink_status(path_, unknown));
   file_ = std::fopen(path_.c_str(), "a");  // what is there is kept until there is something to write
   if (!file_) throw usage_error("--json '" + path_ + "' cannot be written: " + std::strerror(errno));
 }

@@ -11,7 +11,7 @@ namespace gputm::cli {
 using workloads::measurement;
 
 std::vector<column> loop_columns(bool repeated) {
-  return {{"blocks x threads", 0}, {"ms", repeated ? 24u : 0u}, {"over one core", 0},
+  return {{"blocks x threads", 0}, {"ms", repeated ? 32u : 0u}, {"over one core", 0},
           {"rounds", 0},           {"executed again", 0},       {"invariant", 0, true}};
 }
 

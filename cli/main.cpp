@@ -27,7 +27,8 @@ void add_setting(CLI::App& app, const setting& s, bench_request& r, const std::s
   }
   CLI::Option* o =
       s.flag ? app.add_flag_callback(
-                   "--" + s.name, [&r, name = s.name] { r.given[name] = "1"; }, help)
+                      "--" + s.name, [&r, name = s.name] { r.given[name] = "1"; }, help)
+                   ->disable_flag_override()
              : app.add_option_function<std::string>(
                       "--" + s.name, [&r, name = s.name](const std::string& text) { r.given[name] = text; }, help)
                    ->type_name(s.text || !s.words.empty() ? "NAME[,...]" : "N[,N...]");
@@ -107,6 +108,8 @@ int run(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return program.exit(e);  // --help, --version
+    if (program.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
+      throw usage_error("no command is called '" + std::string(argv[1]) + "'; there are list, bench, check and report");
     throw usage_error(e.what());
   }
   if (program.got_subcommand("list")) return list(for_list);

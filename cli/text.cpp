@@ -22,8 +22,10 @@ std::string one_line(std::string_view text) {
 }
 
 std::string as_options(std::string_view text) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"capacity.reads", "--reads"}, {"capacity.writes", "--writes"}, {"patience.stuck_ns", "--stuck-seconds"}};
+  constexpr std::pair<std::string_view, std::string_view> names[] = {{"capacity.reads", "--reads"},
+                                                                     {"capacity.writes", "--writes"},
+                                                                     {"patience.stuck_ns", "--stuck-seconds"},
+                                                                     {"words_per_lock", "--words-per-lock"}};
   std::string said(text);
   for (const auto& [member, option] : names)
     if (const std::size_t at = said.find(member); at != std::string::npos) said.replace(at, member.size(), option);

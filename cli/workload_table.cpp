@@ -47,7 +47,7 @@ setting words_per_lock() {
   return whole_setting("words-per-lock", "1", 1, 1u << 31, "elements under one lock, a power of two");
 }
 setting versions() {
-  return whole_setting("versions", "", 2, any32, "versions of each element, of multi-version algorithms");
+  return whole_setting("versions", "", 2, 65'535, "versions of each element, of multi-version algorithms");
 }
 setting servers() { return whole_setting("servers", "", 1, 64, "server blocks, of algorithms that can have several"); }
 setting cluster() {

@@ -360,9 +360,13 @@ class bank {
     std::int64_t total = 0;
     for (int b : memory_.read(stream_, balance_)) total += b;
     const std::int64_t expected = static_cast<std::int64_t>(o_.accounts) * bank_options::initial_balance;
-    m.ok = total == expected && t.wrong_audits == 0;
+    const std::uint64_t asked = o_.amount.transactions;
+    m.ok = total == expected && t.wrong_audits == 0 && (asked == 0 || m.stats.commits == asked);
     m.invariant =
         "sum of balances " + std::to_string(total) + (total == expected ? " = " : " != ") + std::to_string(expected);
+    if (asked != 0 && m.stats.commits != asked)
+      m.invariant +=
+          "; " + std::to_string(m.stats.commits) + " of " + std::to_string(asked) + " transactions committed";
     if (t.audits)
       m.invariant += "; " + std::to_string(t.audits - t.wrong_audits) + " of " + std::to_string(t.audits) +
                      " read-only sums right";

@@ -189,7 +189,6 @@ inline std::string judge(const recorded_cache& r) {
   if (const cache_report found = inspect(r.last, issued); !found.ok()) return found.text();
   const history::history h = detail::metadata_of(r);
   const history::verdict v = history::check(h, {.level = r.promised});
-  if (v.found == history::finding::undetermined) return "";
   if (!v.ok) return "the history cannot be explained: " + v.what;
   const std::vector<std::uint32_t> numbers = detail::operations_of(r.record);
   detail::cache_model model(r);

@@ -1,12 +1,15 @@
 // What every workload takes and returns.
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "gputm/client.hpp"
+#include "gputm/error.hpp"
 #include "gputm/speculate.hpp"
 #include "gputm/stats.hpp"
 #include "gputm/workspace.hpp"
@@ -51,6 +54,15 @@ double timed(Work work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Throws invalid_argument if data of the host would not fit its memory: Linux would grant it, and end the process.
+inline void check_host_bytes(const char* what, double bytes, const char* fewer = "iterations") {
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  if (bytes > 0.8 * there)
+    throw invalid_argument(std::string(what) + " would take " + std::to_string(static_cast<long long>(bytes / 1e6)) +
+                           " MB on the host, which has " + std::to_string(static_cast<long long>(there / 1e6)) +
+                           " MB; use fewer " + fewer);
 }
 
 }  // namespace gputm::workloads

@@ -43,7 +43,8 @@ inline memcached_options checked(memcached_options o) {
     refuse("an exponent of Zipf's law of " + std::to_string(o.zipf) + ": it must be from 0 to 100");
   if (o.keys == 0) o.keys = o.items;
   if (o.keys > max_elements) refuse(std::to_string(o.keys) + " keys: it takes 1 to " + std::to_string(max_elements));
-  constexpr std::uint32_t most_ways = (1u << 22) - 16;  // a transaction's capacity
+  check_host_bytes("the keys' distribution", static_cast<double>(o.keys) * 32, "keys");  // its sums, bounds and guide
+  constexpr std::uint32_t most_ways = (1u << 22) - 16;                                   // a transaction's capacity
   if (o.ways > most_ways) refuse("a cache in sets of " + ways + ": the limit is " + std::to_string(most_ways));
   o.launch.capacity.reads = o.reads ? o.reads : cache_reads(o.ways);
   o.launch.capacity.writes = o.writes ? o.writes : cache_put::writes;
@@ -174,7 +175,8 @@ class memcached {
   memory<A> memory_;
   buffer touched_, tally_;
   cache items_;
-  zipf_table law_;  // after the arrays: whether there is room for them is found before the host's work
+  std::shared_ptr<const zipf_table>
+      law_;  // after the arrays: whether there is room for them is found before the host's work
   zipf_on_device law_there_;
   std::vector<bool> warm_;  // which keys the warm-up has put
 
@@ -191,8 +193,8 @@ class memcached {
                touched_.as<std::uint32_t>(),
                static_cast<std::uint32_t>(o_.items / o_.ways),
                o_.ways},
-        law_(static_cast<std::uint32_t>(o_.keys), o_.zipf),
-        law_there_(stream_, law_) {}
+        law_(kept_zipf_table(static_cast<std::uint32_t>(o_.keys), o_.zipf)),
+        law_there_(stream_, *law_) {}
 
   measurement run() {
     cache_client client{items_,
@@ -247,7 +249,7 @@ class memcached {
   void check(measurement& m, const buffer& puts_there) {
     const std::vector<std::uint64_t> puts = copy_of<std::uint64_t>(puts_there);
     const cache_tally t = copy_of<cache_tally>(tally_)[0];
-    const cache_draw draw{law_.view(), o_.seed};
+    const cache_draw draw{law_->view(), o_.seed};
     const auto issued = [&](const cache_key& key, std::uint64_t number) {
       if (number & put_number::warm_up) {
         const std::uint64_t id = number & ~put_number::warm_up;

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gputm/device.hpp"
@@ -60,6 +61,18 @@ class zipf_table {
   const std::vector<std::uint64_t>& upper() const { return upper_; }
   const std::vector<std::uint32_t>& guide() const { return guide_; }
 };
+
+/// The last one is kept, since it takes longer to make than most runs that share it. For one thread of the host.
+inline std::shared_ptr<const zipf_table> kept_zipf_table(std::uint32_t n, double s) {
+  static std::shared_ptr<const zipf_table> last;
+  static double exponent;
+  if (!last || last->size() != n || exponent != s) {
+    last.reset();  // two of them may be too large
+    last = std::make_shared<zipf_table>(n, s);
+    exponent = s;
+  }
+  return last;
+}
 
 /// A copy of the tables on a device.
 class zipf_on_device {

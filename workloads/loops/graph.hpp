@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "gputm/error.hpp"
+#include "measurement.hpp"
 #include "random.hpp"
 
 namespace gputm::workloads {
@@ -113,15 +116,17 @@ class matrix_market {
     std::string text = next();
     while (is_blank(text)) text = next();
     std::uint64_t rows = 0, columns = 0, entries = 0;
-    if (!(std::istringstream(text) >> rows >> columns >> entries)) fail("here are rows, columns and entries");
+    if (!numbers(text, {&rows, &columns, &entries})) fail("here are rows, columns and entries");
     if (rows != columns) fail("a graph is a square matrix");
-    if (rows > 0x7fffffffu || text.find('-') != std::string::npos) fail("the limit is 2^31 - 1 vertices");
+    if (rows > 0x7fffffffu) fail("the limit is 2^31 - 1 vertices");
+    check_host_bytes("the graph", static_cast<double>(rows) * 32,
+                     "vertices");  // where neighbours begin, colours, and copies
     edge_list list{static_cast<std::uint32_t>(rows), {}};
     while (list.edges.size() < entries) {
       text = next();
       if (is_blank(text)) continue;
       std::uint64_t a = 0, b = 0;
-      if (!(std::istringstream(text) >> a >> b) || a == 0 || b == 0 || a > rows || b > rows)
+      if (!numbers(text, {&a, &b}) || a == 0 || b == 0 || a > rows || b > rows)
         fail("here are a row and a column from 1 to " + std::to_string(rows));
       list.edges.emplace_back(static_cast<std::uint32_t>(a - 1), static_cast<std::uint32_t>(b - 1));
     }
@@ -144,6 +149,17 @@ class matrix_market {
     std::string text;
     if (!has_next(text)) fail("the file ends too early");
     return text;
+  }
+  /// The whole numbers that a line begins with; false if these are others.
+  static bool numbers(const std::string& text, std::initializer_list<std::uint64_t*> all) {
+    const char *at = text.data(), *const end = at + text.size();
+    for (std::uint64_t* n : all) {
+      while (at != end && (*at == ' ' || *at == '\t')) ++at;
+      const auto [stop, error] = std::from_chars(at, end, *n);
+      if (error != std::errc() || (stop != end && *stop != ' ' && *stop != '\t')) return false;
+      at = stop;
+    }
+    return true;
   }
   /// It has neither sizes nor an entry.
   static bool is_blank(const std::string& text) {

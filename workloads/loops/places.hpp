@@ -8,8 +8,6 @@
 //   };
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "gputm/speculate.hpp"
+#include "measurement.hpp"
 
 namespace gputm::workloads {
 
@@ -173,14 +172,6 @@ struct loop_problem {
 inline void check_percent(const char* of, double percent) {
   if (!(percent >= 0 && percent <= 100))
     throw invalid_argument(std::string(of) + " of " + std::to_string(percent) + " percent: it must be from 0 to 100");
-}
-/// Throws invalid_argument if data of the host would not fit its memory: Linux would grant it, and end the process.
-inline void check_host_bytes(const char* what, double bytes) {
-  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
-  if (bytes > 0.8 * there)
-    throw invalid_argument(std::string(what) + " would take " + std::to_string(static_cast<long long>(bytes / 1e6)) +
-                           " MB on the host, which has " + std::to_string(static_cast<long long>(there / 1e6)) +
-                           " MB; use fewer iterations");
 }
 
 }  // namespace gputm::workloads
