@@ -50,6 +50,17 @@ void check_config(const launch_config& c) {
   check_capacity(c.capacity);
 }
 
+void check_shape(const launch_config& c, const char* algorithm, bool one_thread, bool records) {
+  if (one_thread && (c.blocks != 1 || c.threads != 1))
+    throw invalid_argument(std::string(algorithm) + " runs on one thread, and the workspace is for " +
+                           std::to_string(c.blocks) + " blocks of " + std::to_string(c.threads) +
+                           "; make it of 1 block of 1 thread");
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;  // 8 bytes each, of 2^19 threads: 2^62
+  if (records && c.history_words > most)
+    throw invalid_argument("history_words is " + std::to_string(c.history_words) + ": the limit is " +
+                           std::to_string(most) + " words a thread");
+}
+
 launch_config choose_grid(const grid_needs& kernel, const memory_core& m, launch_config config, std::uint64_t work) {
   const device& d = m.on();
   if (kernel.one_thread) config.blocks = config.threads = 1;

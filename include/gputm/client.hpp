@@ -145,7 +145,7 @@ class client {
     const abort_reason why = settle(said, tx, number);
     recorder_.end(said, why == abort_reason::none);
     if (why != abort_reason::none) return counted(time, after_abort(number, o, read_only, why));
-    result = tx.kept_result();
+    if (said == outcome::commit) result = tx.kept_result();
     return counted(time, count_end(o, said, read_only, signals));
   }
   /// The same for algorithms whose lanes commit together: one attempt by each of `lanes` that is `open`; the
@@ -246,6 +246,12 @@ class client {
     return p_.control->counters[simt::block_rank() % parts::counter_slots];
   }
 
+  /// This thread makes no further attempt, although it looks at signals late.
+  GPUTM_INLINE void report(parts::fault kind, std::uint32_t region, std::uint64_t a, std::uint64_t b,
+                           std::uint64_t number) {
+    parts::report_fault(*p_.control, kind, region, a, b, number);
+    signals_ |= parts::control::stop;
+  }
   /// What the body did wrong, if it did; none otherwise.
   template <class Tx>
   GPUTM_INLINE abort_reason settle_fault(outcome& said, const Tx& tx, std::uint64_t number) {
@@ -255,7 +261,7 @@ class client {
       const bool real = stm_.validate();
       stm_.abandon();
       said = outcome::conflict;
-      if (real) parts::report_fault(*p_.control, f.kind, f.region, f.a, f.b, number);
+      if (real) report(f.kind, f.region, f.a, f.b, number);
       return real ? abort_reason::capacity : abort_reason::read_conflict;
     }
     if (tx.failed()) said = outcome::conflict;  // whatever the body made of it
@@ -269,8 +275,7 @@ class client {
     bool ok = said != outcome::conflict;
     if (ok) ok = said == outcome::commit ? stm_.commit() : stm_.validate();
     if constexpr (A::traits.needs_footprint)
-      if (said != outcome::commit && stm_.stored())
-        parts::report_fault(*p_.control, parts::fault::cancel_after_store, 0, 0, 0, number);
+      if (said != outcome::commit && stm_.stored()) report(parts::fault::cancel_after_store, 0, 0, 0, number);
     return settle_end(said, ok);
   }
   GPUTM_INLINE abort_reason settle_end(outcome said, bool ok) {
@@ -321,8 +326,7 @@ class client {
   }
   GPUTM_INLINE abort_reason locks_taken(std::uint64_t number) {
     if (stm_.reason() == abort_reason::capacity)
-      parts::report_fault(*p_.control, parts::fault::read_capacity, 0, p_.logs.capacity.locks() + 1,
-                          p_.logs.capacity.locks(), number);
+      report(parts::fault::read_capacity, stm_.overflow_region(), stm_.needed(), p_.logs.capacity.locks(), number);
     return abort_reason::write_conflict;
   }
 
@@ -382,7 +386,7 @@ class client {
       count_abort(why, read_only);
       return grow_impatient(number, o, read_only);
     }
-    result = kept;
+    if (said == outcome::commit) result = kept;
     next_signals();  // an attempt with a server takes long: who watches now?
     return count_end(o, said, read_only, signals_);
   }

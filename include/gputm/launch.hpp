@@ -174,6 +174,7 @@ void launch_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const
   const functor f{w.parameters(s, tm), kernel,
                   launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)};
   w.reset(s);
+  w.launched(tm);
   launching::enqueue(s, tm.on(), w.shape(), f);
 }
 

@@ -46,6 +46,10 @@ class memory_core {
   void forget_versions(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count);
   /// Back to the initial metadata: versions and clocks start over. No launch may be under way.
   void renew(const stream&);
+  /// Workspaces with a launch that has not been collected: launches may overlap, and then none of them may renew.
+  void launched() { ++under_way_; }
+  void collected() { --under_way_; }
+  bool any_under_way() const { return under_way_ != 0; }
 
  private:
   /// Throws invalid_argument if an array has some of these bytes.
@@ -54,7 +58,7 @@ class memory_core {
   gputm::device device_;
   memory_options options_;
   region_table table_;
-  std::uint32_t count_ = 0;
+  std::uint32_t count_ = 0, under_way_ = 0;
   buffer globals_;
   std::vector<buffer> buffers_;
   std::vector<std::pair<std::byte*, std::size_t>> metadata_;
@@ -139,6 +143,15 @@ class memory {
     std::fill_n(values.get(), some, value);
     for (std::uint64_t first = 0; first < a.size(); first += some)
       set(s, a.handle(), first, std::min(some, a.size() - first), values.get());
+  }
+
+  /// The owner of adopted data has written elements [first, first + count) by its own pointer since the last launch:
+  /// multi-version algorithms would read what transactions wrote there before. Waits for the stream.
+  template <class T>
+  void changed(const stream& s, array<T> a, std::uint64_t first, std::uint64_t count) {
+    core_.check(s, a.handle(), first, count, "changing");
+    if constexpr (A::traits.multi_version) core_.forget_versions(s, a.handle(), first, count);
+    s.synchronize();
   }
 
   ref_type ref() const { return {core_.regions(), A::make_globals(core_.globals(), core_.options())}; }

@@ -38,7 +38,7 @@ class history_recorder {
   };
 
   GPUTM_INLINE explicit history_recorder(storage s) : s_(s), mine_(s.words + simt::grid_thread_rank() * s.capacity) {
-    used_ = mine_[0] == 0 ? 1 : mine_[0];
+    used_ = s.capacity == 0 || mine_[0] == 0 ? 1 : mine_[0];
   }
   GPUTM_INLINE void begin() {
     accesses_ = 0;
@@ -65,9 +65,30 @@ class history_recorder {
     mine_[used_ + 2] = static_cast<std::uint64_t>(how) << 32 | accesses_;
     used_ += header_words + accesses_ * access_words;
   }
-  GPUTM_INLINE void close() { mine_[0] = used_; }
+  GPUTM_INLINE void close() {
+    if (s_.capacity != 0) mine_[0] = used_;
+  }
+
+  /// What stands for a value in a history, also for initial and final ones that a user states: the value itself up to 8
+  /// bytes, else a hash of all of them, which is 0 if they are all zero.
+  template <class T>
+  static GPUTM_FN std::uint64_t digest(const T& value) {
+    constexpr std::uint32_t n = (sizeof(T) + 7) / 8;
+    std::uint64_t words[n] = {};
+    memcpy(words, &value, sizeof value);
+    std::uint64_t h = words[0];
+    for (std::uint32_t k = 1; k < n; ++k) h = mixed(h) + words[k];
+    return h;
+  }
 
  private:
+  /// One-to-one, mixes all bits, and leaves 0 as it is.
+  static GPUTM_FN std::uint64_t mixed(std::uint64_t h) {
+    h = (h ^ h >> 32) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 29) * 0x94d049bb133111ebu;
+    return h ^ h >> 32;
+  }
+
   storage s_;
   std::uint64_t* mine_;
   std::uint64_t used_ = 1;
@@ -82,16 +103,6 @@ class history_recorder {
     mine_[at] = kind | static_cast<std::uint64_t>(handle & 255u) << 32 | index;
     mine_[at + 1] = digest(value);
     ++accesses_;
-  }
-  /// The value itself up to 8 bytes, else a hash of all of them.
-  template <class T>
-  static GPUTM_INLINE std::uint64_t digest(const T& value) {
-    constexpr std::uint32_t n = (sizeof(T) + 7) / 8;
-    std::uint64_t words[n] = {};
-    memcpy(words, &value, sizeof value);
-    std::uint64_t h = words[0];
-    for (std::uint32_t k = 1; k < n; ++k) h = (h ^ words[k]) * 0x100000001B3ull + (h >> 29);
-    return h;
   }
 };
 

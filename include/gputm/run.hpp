@@ -135,6 +135,7 @@ void run_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Bo
   using kernel = launching::bulk_kernel<A, Policy, Body, Input>;
   const kernel k{w.parameters(s, tm), body, work};
   w.reset(s);
+  w.launched(tm);
   launching::enqueue(s, tm.on(), w.shape(), k);
 }
 

@@ -74,7 +74,9 @@ class attempt {
   Result result_{};
   pending_fault fault_;
   std::uint32_t loads_ = 0, check_at_ = 64, counted_ = 0;
+  std::uint32_t lost_ = 0;  ///< bit k: of array k not all stores were kept
   bool read_only_, failed_ = false;
+  static_assert(max_regions <= 32);
 
   static constexpr std::uint32_t count_at_most = 1u << 20;
 
@@ -90,15 +92,17 @@ class attempt {
     const region* r = locate<T>(e);
     if (!r) return out;
     const auto index = static_cast<std::uint32_t>(e.index);
-    if (counting()) {
-      out.ok = fault_.kind == parts::fault::write_capacity || count();
-      if (out.ok) out.value = parts::load_element<T>(*r, index, simt::order::relaxed);
+    const bool counts = counting();
+    if (counts && !may_load_on(e.handle)) return out;
+    out.ok = stm_.load(*r, index, out.value);
+    if (counts) {
+      // what a full log fails last: the value is right
+      out.ok = out.ok || stm_.reason() == abort_reason::capacity;
+      failed_ = !out.ok;
       return out;
     }
-    out.ok = stm_.load(*r, index, out.value);
     if (!out.ok) {
       out.ok = count_from_now(e.handle);
-      if (out.ok) out.value = parts::load_element<T>(*r, index, simt::order::relaxed);
       return out;
     }
     recorder_.read(e.handle, index, out.value);
@@ -134,7 +138,7 @@ class attempt {
     const region* r = locate<T>(e);
     if (!r) return stored{false};
     const auto index = static_cast<std::uint32_t>(e.index);
-    if (counting()) return stored{count()};
+    if (counting()) return stored{lose(e.handle) && count()};
     if (read_only_) {
       fault_ = {parts::fault::store_in_read_only, e.handle & 255u, index, 0};
       failed_ = true;
@@ -142,7 +146,7 @@ class attempt {
     }
     const bool ok = stm_.store(*r, index, value);
     if (ok) recorder_.write(e.handle, index, value);
-    return stored{ok || count_from_now(e.handle)};
+    return stored{ok || (count_from_now(e.handle) && lose(e.handle))};
   }
 
   /// Keeps a value for the caller of run(); only the committed attempt's counts.
@@ -167,14 +171,16 @@ class attempt {
     if (failed_) return nullptr;
     const std::uint32_t k = e.handle & 255u;
     if (e.handle >> 8 != regions_.memory || k >= max_regions) {
-      fault_ = {parts::fault::wrong_memory, 0, e.handle >> 8, regions_.memory};
       failed_ = true;
+      if (counting()) return nullptr;  // beyond a full log only its size is of interest
+      fault_ = {parts::fault::wrong_memory, 0, e.handle >> 8, regions_.memory};
       return nullptr;
     }
     const region& r = regions_.regions[k];
     if (e.index >= r.length) {
-      fault_ = {parts::fault::out_of_range, k, e.index, r.length};
       failed_ = true;
+      if (counting()) return nullptr;
+      fault_ = {parts::fault::out_of_range, k, e.index, r.length};
       return nullptr;
     }
     return &r;
@@ -214,10 +220,22 @@ class attempt {
     return fault_.kind == parts::fault::read_capacity || fault_.kind == parts::fault::write_capacity;
   }
   GPUTM_INLINE bool count() { return ++counted_ < count_at_most; }
+  /// While counting: a store that is not kept.
+  GPUTM_INLINE bool lose(std::uint32_t handle) {
+    lost_ |= 1u << (handle & 31u);
+    return true;
+  }
+  /// While counting: whether another load can be right and is not one too many; else the body must end.
+  GPUTM_INLINE bool may_load_on(std::uint32_t handle) {
+    const bool one_more = fault_.kind == parts::fault::write_capacity ? ++loads_ < count_at_most : count();
+    failed_ = !one_more || (lost_ >> (handle & 31u) & 1u) != 0;
+    return !failed_;
+  }
   /// After a failed operation: false for a conflict; true, and counting, for an overflow on valid reads.
   GPUTM_INLINE bool count_from_now(std::uint32_t handle) {
     failed_ = stm_.overflow() == parts::overflow_kind::none || !stm_.validate();
     if (failed_) return false;
+    loads_ = 0;
     const bool reads = stm_.overflow() == parts::overflow_kind::reads;
     const std::uint64_t limit = reads ? capacity_.locks() : capacity_.writes;
     fault_ = {reads ? parts::fault::read_capacity : parts::fault::write_capacity, handle & 255u, limit + 1, limit};

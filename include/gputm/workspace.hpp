@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "gputm/client.hpp"
@@ -32,6 +33,8 @@ statistics read_counters(const parts::control&);
 /// Throw invalid_argument for a capacity beyond the limit; for that, or a grid beyond its own.
 void check_capacity(const capacity&);
 void check_config(const launch_config&);
+/// Throws invalid_argument for several threads of an algorithm that runs on one, and for a recorder beyond all memory.
+void check_shape(const launch_config&, const char* algorithm, bool one_thread, bool records);
 /// The same bytes; throws invalid_argument if a block cannot have them.
 std::uint32_t checked_shared_bytes(const char* algorithm, std::size_t bytes, std::uint32_t writes, const backend&);
 /// Throws invalid_argument if a workspace of the memory of this number is used with another one, or with one that has
@@ -86,6 +89,7 @@ class workspace {
   device device_;
   std::uint32_t memory_;           // its number
   std::uint32_t largest_element_;  // that it had, in bytes: logs have room for such
+  bool under_way_ = false;         // a launch that has not been collected
 
  public:
   workspace(const stream& s, memory<A>& tm, const launch_config& config)
@@ -94,6 +98,7 @@ class workspace {
         memory_(tm.core().regions().memory),
         largest_element_(tm.core().largest_element()) {
     detail::check_config(config);
+    detail::check_shape(config, A::name, A::traits.one_thread, records);
     detail::check_stream(s, device_);
     shape_ = detail::shape_of<A>(device_, tm.core().options(), config);
     logs_ = detail::plan_logs(config.capacity, tm.core());
@@ -129,6 +134,11 @@ class workspace {
     device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control));
   }
 
+  /// For run_async() and the like: a launch has been enqueued.
+  void launched(memory<A>& tm) {
+    if (!std::exchange(under_way_, true)) tm.core().launched();
+  }
+
   /// What kernels need. Throws invalid_argument for another memory, for one that has got larger elements since this was
   /// made, and for a stream of another device.
   detail::client_parameters<A, Policy> parameters(const stream& s, const memory<A>& tm) const {
@@ -157,7 +167,9 @@ class workspace {
     auto c = std::make_unique<parts::control>();
     device_->copy_from_device(s.handle(), c.get(), control_.template as<void>(), sizeof *c);
     s.synchronize();
-    if constexpr (requires { A::renew_after; }) renew_if_due(s, tm);
+    if (std::exchange(under_way_, false)) tm.core().collected();
+    if constexpr (requires { A::renew_after; })
+      if (A::renew_after != ~std::uint64_t{0} && !tm.core().any_under_way()) renew_if_due(s, tm);
     if (c->fault_kind != 0) detail::throw_fault(*c, tm.core());
     return detail::read_counters(*c);
   }

@@ -1,6 +1,9 @@
 // Launches: grids, capacities, devices that do not fit; errors of the host executor; counters' names.
 #include <cstring>
+#include <set>
 
+#include "gputm/algorithm/locks.hpp"
+#include "gputm/algorithm/sequential.hpp"
 #include "gputm/speculation/doall.hpp"
 #include "gputm/speculation/gpu_tls.hpp"
 #include "support.hpp"
@@ -314,6 +317,101 @@ TEST_F(launches, the_history_recorder_says_when_it_is_full) {
   std::size_t committed = 0;
   for (const auto& t : h.transactions) committed += t.how == history::transaction::ended::committed;
   EXPECT_EQ(committed, 100u);
+}
+
+TEST_F(launches, a_recorder_needs_words_and_they_have_a_limit) {
+  history::history h;
+  launch_config c{.blocks = 1, .threads = 4};
+  EXPECT_TRUE(throws<capacity_exceeded>([&] { run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h); },
+                                        {"0 words", "history_words"}));
+  c.history_words = (std::uint64_t{1} << 61) + 1;
+  EXPECT_TRUE(throws<invalid_argument>([&] { run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h); },
+                                       {"2305843009213693953", "1099511627776 words a thread"}));
+}
+
+TEST_F(launches, a_workspace_has_one_thread_where_the_algorithm_runs_on_one) {
+  memory<algorithm::sequential> one(d);
+  EXPECT_TRUE(throws<invalid_argument>([&] { workspace<algorithm::sequential>(s, one, {.blocks = 2, .threads = 4}); },
+                                       {"sequential runs on one thread", "2 blocks of 4;", "1 block of 1 thread"}));
+}
+
+TEST(clocks, start_over_between_launches_alone) {
+  const device d = host_device();
+  const stream s{d};
+  memory<algorithm::pr_stm_opaque> tm(d);
+  const auto a = tm.allocate<long>(1);
+  const launch_config c{.capacity = {2, 2}, .blocks = 1, .threads = 1};
+  workspace<algorithm::pr_stm_opaque> first(s, tm, c), second(s, tm, c);
+  auto& clock = *reinterpret_cast<std::uint64_t*>(tm.core().globals());
+  constexpr std::uint64_t late = (std::uint64_t{1} << 39) + 1;
+  clock = late;
+  const long one = 1;
+  for (auto* w : {&first, &second}) run_async(s, tm, *w, add_to{a}, bulk<long, long>{&one, 1});
+  second.collect(s, tm);
+  EXPECT_GT(clock, late) << "the first one may be under way";
+  first.collect(s, tm);
+  EXPECT_LT(clock, 10u);
+  EXPECT_EQ(tm.read(s, a, 0), 2);
+}
+
+/// Adds to an element and cancels, or fails.
+struct adds_and {
+  array<long> a;
+  bool cancels;
+  using result_type = long;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, long) const {
+    touch(a[0]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, long in) const {
+    tx.result(in);
+    if (cancels) return gputm::cancel;
+    GPUTM_TRY(const long x, tx.load(a[0]));
+    GPUTM_TRY(tx.store(a[0], x + in));
+    GPUTM_TRY(tx.store(a[a.size()], in));
+    return gputm::commit;
+  }
+};
+
+TEST_F(launches, a_transaction_that_fails_does_not_run_again) {
+  memory<algorithm::locks> in_place(d);
+  const auto b = in_place.allocate<long>(1);
+  EXPECT_THROW(run(s, in_place, std::vector<long>{1}, adds_and{b, false}), index_out_of_range);
+  EXPECT_EQ(in_place.read(s, b, 0), 1) << "stores in place stay, once";
+}
+
+TEST_F(launches, what_does_not_commit_has_no_result) {
+  long kept = 0;
+  long* const out = &kept;
+  launch(s, tm, {.blocks = 1, .threads = 1}, [out, body = adds_and{a, true}](auto& ctx) {
+    long result = 42;
+    (void)ctx.transact_into(1u, result, body, 5L);
+    *out = result;
+  });
+  EXPECT_EQ(kept, 42);
+}
+
+TEST(history_recorder, digests_tell_large_elements_apart) {
+  struct two {
+    std::uint64_t a, b;
+  };
+  struct odd {
+    char of[19];
+  };
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t a = 0; a < 64; ++a)
+    for (std::uint64_t b = 0; b < 64; ++b) seen.insert(history_recorder::digest(two{a, b}));
+  EXPECT_EQ(seen.size(), 64u * 64u);
+  EXPECT_EQ(history_recorder::digest(two{0, 0}), 0u);
+  EXPECT_EQ(history_recorder::digest(odd{}), 0u);
+  for (int k = 0; k < 19; ++k) {
+    odd one{};
+    one.of[k] = 1;
+    seen.insert(history_recorder::digest(one));
+  }
+  EXPECT_GE(seen.size(), 64u * 64u + 16);  // {1, 0} and {0, 1} may be among the first
+  EXPECT_EQ(history_recorder::digest(std::int32_t{-5}), 0xfffffffbu);
 }
 
 TEST(devices, a_launch_for_the_host_needs_the_host) {

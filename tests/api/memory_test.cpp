@@ -261,5 +261,29 @@ TEST(memory_shortage, leaks_nothing) {
   EXPECT_EQ(f->live, 0u);
 }
 
+/// What a transaction finds in an adopted array of which the owner has changed two elements.
+template <class A>
+long found_by(bool says_so) {
+  const device d = host_device();
+  const stream s{d};
+  memory<A> tm(d);
+  std::vector<long> mine{5, 6};
+  const auto a = tm.adopt(mine.data(), mine.size(), "mine");
+  run(s, tm, std::vector<long>{1}, add_to{a});
+  EXPECT_EQ(mine[0], 6);
+  mine[0] = 100;
+  if (says_so) tm.changed(s, a, 0, 2);
+  return run(s, tm, std::vector<long>{1}, add_to{a}).results[0];
+}
+
+TEST_F(memories, an_owner_says_what_it_has_changed_where_there_are_versions) {
+  EXPECT_EQ(found_by<stm>(false), 100);
+  EXPECT_EQ(found_by<stm>(true), 100);
+  EXPECT_EQ(found_by<algorithm::jvstm_gpu>(true), 100);
+  EXPECT_EQ(found_by<algorithm::csmv_sh>(true), 100);
+  const auto a = tm.allocate<long>(3, 0L, "ours");
+  EXPECT_TRUE(throws<index_out_of_range>([&] { tm.changed(s, a, 2, 2); }, {"changing", "'ours'", "has 3"}));
+}
+
 }  // namespace
 }  // namespace gputm::api_test

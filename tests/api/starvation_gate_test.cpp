@@ -36,5 +36,30 @@ TEST(starvation_gate, is_not_opened_over_one_that_joins) {
   }
 }
 
+TEST(starvation_gate, is_open_for_no_longer_than_it_was_closed) {
+  host::executor device;
+  host::config settings;
+  settings.schedule = host::scheduler::random;
+  settings.weak_memory = true;
+  for (settings.seed = 1; settings.seed <= 300; ++settings.seed) {
+    parts::control c{};
+    std::uint32_t old = 0;
+    std::uint64_t began = ~std::uint64_t{0}, ended = 0;
+    const auto done = device.run(settings, 2, 1, [&] {
+      if (simt::grid_thread_rank() == 0) {  // the clock is old when it begins, as those of GPUs are
+        for (int i = 0; i < 1000; ++i) simt::backoff();
+        simt::atomic(old).store(1, order::relaxed);
+      }
+      while (simt::atomic(old).load(order::relaxed) == 0) simt::backoff();
+      began = std::min(began, simt::nanoseconds());
+      gate::enter(&c, 0);
+      gate::leave(&c);
+      ended = std::max(ended, simt::nanoseconds());
+    });
+    ASSERT_TRUE(done) << done.what;
+    EXPECT_LE(c.open_until, ended + (ended - began)) << "seed " << settings.seed;
+  }
+}
+
 }  // namespace
 }  // namespace gputm

@@ -87,6 +87,10 @@ std::vector<property> properties_of() {
     all.push_back(GPUTM_PROPERTY(write_overflow_is_an_error, 500));
     all.push_back(GPUTM_PROPERTY(a_store_in_a_read_only_transaction_is_an_error, 500));
   }
+  if constexpr (A::traits.opaque && !A::traits.needs_footprint) {
+    all.push_back(GPUTM_PROPERTY(overflows_see_what_was_together, 1000));
+    all.push_back(GPUTM_PROPERTY(blind_stores_vouch_for_nothing));
+  }
 #if defined(__CUDACC__)
   all.push_back(GPUTM_PROPERTY(a_run_can_be_captured_in_a_graph, 0));
 #endif

@@ -42,7 +42,7 @@ inline void require_mentions(const std::string& message, const std::string& part
 }
 /// Expects `act` to throw an Error whose message has all `parts`.
 template <class Error, class Act>
-void require_throws(Act act, std::initializer_list<std::string> parts) {
+void require_throws(Act act, const std::vector<std::string>& parts) {
   try {
     act();
   } catch (const Error& e) {

@@ -82,9 +82,10 @@ struct server_environment {
 };
 
 /// A transaction of some algorithm on one thread, used for one attempt after another. Functions that
-/// return bool return false on a conflict, after which only reason(), abandon() and begin() may be called.
-/// Optional: load_some(r, indices, out), arrays of one length, in a read-only attempt, for latencies that overlap;
-/// room(n): whether it may be called for n elements now; loads_at_once: how many elements of up to 8 bytes.
+/// return bool return false on a conflict, after which only reason(), overflow(), validate(), abandon() and begin() may
+/// be called; after one for want of room in the log also load(), whose value is right if that is again the only reason
+/// why it fails. Optional: load_some(r, indices, out), arrays of one length, in a read-only attempt, for latencies that
+/// overlap; room(n): whether it may be called for n elements now; loads_at_once: how many elements of up to 8 bytes.
 template <class S>
 concept StmTransaction = requires(S& s, const region& r, std::uint32_t i, int& out, const int& in, parts::urgency u) {
   { s.begin(u, true) } -> std::same_as<void>;   // starts an attempt; true: it will not store

@@ -11,8 +11,8 @@
 // version than its snapshot aborts at once, as its validation would fail; entries and versions are read
 // between two readings of their stamps.
 //
-// Semantics: strictly serialisable and opaque. Read-only transactions abort only when a version they want
-// has been overwritten. Progress: some commit always succeeds.
+// Semantics: strictly serialisable and opaque. Transactions that say that they are read-only abort only
+// when a version they want has been overwritten. Progress: some commit always succeeds.
 #pragma once
 
 #include "gputm/algorithm/snapshot_transaction.hpp"

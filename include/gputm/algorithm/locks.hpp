@@ -32,6 +32,7 @@ struct locks {
     parts::sorted_locks<K> locks_;
     bool stored_ = false;
     abort_reason reason_ = abort_reason::none;
+    std::uint32_t overflow_region_ = 0;
 
    public:
     GPUTM_INLINE explicit transaction(const stm_environment<globals>& env) : regions_(env.regions) {
@@ -47,9 +48,9 @@ struct locks {
     GPUTM_INLINE bool acquire(const Body& body, const Inputs&... inputs) {
       auto touch = [&](auto e) {
         const region& r = regions_->regions[e.handle & 255u];
-        if (e.index < r.length)
-          locks_.add(reinterpret_cast<std::uint32_t*>(r.metadata) +
-                     (static_cast<std::uint32_t>(e.index) >> r.lock_shift));
+        if (e.index < r.length && !locks_.add(reinterpret_cast<std::uint32_t*>(r.metadata) +
+                                              (static_cast<std::uint32_t>(e.index) >> r.lock_shift)))
+          overflow_region_ = e.handle & 255u;
       };
       body.footprint(touch, inputs...);
       if (locks_.overflowed()) {
@@ -80,6 +81,9 @@ struct locks {
     GPUTM_INLINE void abandon() { give_back(); }
     GPUTM_INLINE abort_reason reason() const { return reason_; }
     GPUTM_INLINE parts::overflow_kind overflow() const { return parts::overflow_kind::none; }
+    /// After acquire() has failed for want of capacity: an array concerned, and how many entries there are.
+    GPUTM_INLINE std::uint32_t overflow_region() const { return overflow_region_; }
+    GPUTM_INLINE std::uint64_t needed() const { return locks_.needed(); }
     /// Whether the attempt can no longer be cancelled.
     GPUTM_INLINE bool stored() const { return stored_; }
 

@@ -108,6 +108,9 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
 
   template <class T>
   GPUTM_INLINE bool load(const region& r, std::uint32_t index, T& out) {
+    // what a full log has no room for cannot be validated: an attempt that counts what it needs ends here
+    if (Opacity == opacity::revalidation && overflow_ == parts::overflow_kind::reads)
+      return fail(abort_reason::read_conflict);
     word* lock = lock_of(r, index);
     std::uint32_t entry = log_.none;
     if (!read_only_) {
@@ -125,8 +128,12 @@ class basic_pr_stm<Layout, Opacity, Priority>::transaction {
     out = parts::load_element<T>(r, index, order::acquire);
     const word after = simt::atomic(*lock).load(order::relaxed);
     if (Layout::is_locked(after) || Layout::version(after) != version) return fail(abort_reason::read_conflict);
-    if (entry != log_.none || (clocked && read_only_)) return true;
-    if (!add(lock, version, entry)) return false;
+    if (clocked && (entry != log_.none || read_only_)) return true;
+    // an entry may be a blind store's, made after the last validation
+    if (entry == log_.none && !add(lock, version, entry)) {
+      if constexpr (Opacity == opacity::revalidation) (void)validate();  // else that is why it fails
+      return false;
+    }
     if constexpr (Opacity == opacity::revalidation) return validate();
     return true;
   }

@@ -51,7 +51,7 @@ struct sequential {
     GPUTM_INLINE bool store(const region& r, std::uint32_t index, const T& value) {
       std::uint32_t entry = log_.find(key_of<T>(r, index));
       if (entry == log_.none) {
-        if (log_.locks_full()) return full(parts::overflow_kind::writes);
+        if (log_.locks_full()) return full(parts::overflow_kind::reads);
         entry = log_.add_lock(key_of<T>(r, index), 0, true);
       }
       return log_.write(r, index, entry, value) || full(parts::overflow_kind::writes);

@@ -12,7 +12,7 @@ enum class abort_reason : std::uint8_t {
   lock_stolen,          ///< a pre-lock was stolen by a higher priority (PR-STM)
   record_overwritten,   ///< spurious: the commit record was too short (multi-version algorithms)
   version_overwritten,  ///< spurious: the wanted version was gone (multi-version algorithms)
-  capacity,             ///< a read or write set overflowed on data that did not validate
+  capacity,             ///< a read or write set overflowed, or the body did what is an error: the launch ends
   cancelled,            ///< the body returned cancel
   retry                 ///< the body returned retry
 };

@@ -1,7 +1,7 @@
 // Floor 2: letters between client warps and a server, in global memory. The lanes that commit together write
 // one letter each; the lowest of them, their leader, puts up the flag of its warp, and waits for the answer,
 // which is written into the letters. Several groups of one warp may be waiting at once: they share no lane, so
-// each has a leader of its own. Belongs to one launch; all zero at first, and again after it.
+// each has a leader of its own. Belongs to one launch; counters and flags are zero at first, and again after it.
 //
 //   {client threads that have left, servers that are open, servers that are done} {flags: a word for each client warp}
 //   {letters: word k of lane l at k * width + l}

@@ -66,7 +66,8 @@ class commit_record : public whole_record {
     }
   }
 
-  /// The last place taken, as far as this record knows: a new record starts at 0, whatever the clock says.
+  /// The last place taken, as far as this record knows: one that nobody has opened starts at 0, whatever the clock
+  /// says.
   GPUTM_INLINE std::uint64_t last() const {
     return simt::atomic<S>(*words_).load(order::relaxed);  // what an entry holds is ordered by its stamp
   }

@@ -102,8 +102,10 @@ class starvation_gate {
                                      std::uint64_t threads) {
     if (signals & control::closed) return true;
     if (!due(c, signals, since, gather_ns, threads)) return false;
-    signals = simt::atomic(c.signals).fetch_or(control::closed, simt::order::relaxed);
-    if (!(signals & control::closed)) simt::atomic(c.closed_at).store(simt::nanoseconds(), simt::order::relaxed);
+    // whoever opens the gate must know when it was closed: of several threads that are about to close it any
+    simt::atomic(c.closed_at).store(simt::nanoseconds(), simt::order::relaxed);
+    // release: pairs with the acquire operations in leave()
+    simt::atomic(c.signals).fetch_or(control::closed, simt::order::release);
     return true;
   }
   /// Joins the starving ones and waits until the gate is closed, or the launch stopped.
@@ -120,7 +122,8 @@ class starvation_gate {
   /// and find itself behind an open one.
   static GPUTM_NOINLINE void leave(control* c) {
     auto signals = simt::atomic(c->signals);
-    std::uint64_t before = signals.load(simt::order::relaxed), after;
+    // acquire, here and below: pairs with the release in try_close(), for closed_at
+    std::uint64_t before = signals.load(simt::order::acquire), after;
     do {
       after = before - 1;
       if (starving(after) == 0) {
@@ -129,7 +132,7 @@ class starvation_gate {
         const std::uint64_t closed_for = now - simt::atomic(c->closed_at).load(simt::order::relaxed);
         simt::atomic(c->open_until).store(now + closed_for, simt::order::relaxed);
       }
-    } while (!signals.compare_exchange(before, after, simt::order::relaxed));
+    } while (!signals.compare_exchange(before, after, simt::order::acquire));
   }
   static GPUTM_INLINE bool try_token(control& c) {
     std::uint64_t free = 0;

@@ -48,7 +48,6 @@ class partitioned_record : commit_record<simt::scope::block> {
   }
 
   using part::back;
-  using part::check;
   using part::each_key;
   using part::entries;
   using part::expect;

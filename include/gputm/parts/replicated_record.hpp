@@ -53,11 +53,6 @@ class replicated_record : public whole_record {
     }
     near_.wait_until_complete(last);
   }
-  template <class Conflicts>
-  GPUTM_INLINE record_check check(std::uint64_t stamp, Conflicts conflicts) const {
-    const record_check found = near_.check(stamp, conflicts);
-    return found == record_check::clean && far_.overwritten_up_to() >= stamp ? record_check::overwritten : found;
-  }
   template <std::size_t N, class Visit>
   GPUTM_INLINE void each_key(const std::uint32_t (&slot)[N], Visit visit) const {
     near_.each_key(slot, visit);

@@ -80,7 +80,7 @@ class snapshot_log {
     std::uint64_t* key = version_ring::record_of(r, index, versions_);
     std::uint32_t entry = log_.find(key);
     if (entry == log_.none) {
-      if (log_.locks_full()) return full(overflow_kind::writes);
+      if (log_.locks_full()) return full(overflow_kind::reads);
       entry = log_.add_lock(key, 0, true);
     }
     return log_.write(r, index, entry, value) || full(overflow_kind::writes);

@@ -12,7 +12,7 @@ namespace gputm::parts {
 template <unsigned K>
 class sorted_locks {
   word_log<1, K> locks_;
-  bool overflowed_ = false;
+  std::uint32_t missing_ = 0;  // entries that there was no room for
 
   GPUTM_INLINE std::uint64_t at(std::uint32_t i) const { return locks_.get(i).word[0]; }
   GPUTM_INLINE void order_pair(std::uint32_t i, std::uint32_t j) {
@@ -87,15 +87,20 @@ class sorted_locks {
   }
   GPUTM_INLINE void clear() {
     locks_.clear();
-    overflowed_ = false;
+    missing_ = 0;
   }
-  GPUTM_INLINE void add(std::uint32_t* lock) {
-    if (locks_.full())
-      overflowed_ = true;
-    else
-      locks_.push({{reinterpret_cast<std::uint64_t>(lock)}});
+  /// False if there is no room.
+  GPUTM_INLINE bool add(std::uint32_t* lock) {
+    if (locks_.full()) {
+      ++missing_;
+      return false;
+    }
+    locks_.push({{reinterpret_cast<std::uint64_t>(lock)}});
+    return true;
   }
-  GPUTM_INLINE bool overflowed() const { return overflowed_; }
+  GPUTM_INLINE bool overflowed() const { return missing_ != 0; }
+  /// Entries that there should be room for.
+  GPUTM_INLINE std::uint64_t needed() const { return std::uint64_t{locks_.size()} + missing_; }
 
   /// Takes all, in order. Up to K locks: false, holding none, if one is taken. More: waits for each.
   GPUTM_INLINE bool take() {
