@@ -98,9 +98,9 @@ int run(int argc, char** argv) {
   list_app.add_flag("--json", for_list.json, "as JSON");
   add_bench(program, for_bench, repeat);
   add_check(program, for_check, numbers);
-  CLI::App& report_app = *program.add_subcommand("report", "Tables from the JSON of bench");
+  CLI::App& report_app = *program.add_subcommand("report", "Tables and plots from the JSON of bench");
   report_app.add_option("files", for_report.files, "what bench --json wrote")->required()->type_name("FILE...");
-  report_app.add_option("-o,--output", for_report.directory, "where the tables go")
+  report_app.add_option("-o,--output", for_report.directory, "where they go")
       ->required()
       ->type_name("DIR")
       ->check(not_empty);

@@ -1,15 +1,18 @@
-// `report`: a Markdown table of medians from what `bench --json` wrote.
+// `report`: Markdown tables of medians from what `bench --json` wrote, and figures.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "commands.hpp"
+#include "plots.hpp"
 #include "text.hpp"
 
 namespace gputm::cli {
@@ -179,21 +182,45 @@ class section {
 
 }  // namespace
 
+namespace {
+
+/// What a file can be called.
+std::string file_name(std::string text) {
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') c = '-';
+  return text + ".svg";
+}
+
+}  // namespace
+
 int report(const report_request& r) {
   const std::vector<json> runs = read_runs(r.files);
-  std::map<std::string, section> sections;
+  std::map<std::pair<std::string, std::string>, section> sections;
   for (const json& run : runs)
-    sections[fmt::format("{} on {}", run.at("workload").get<std::string>(), run.at("device_name").get<std::string>())]
-        .add(run);
+    sections[{run.at("workload").get<std::string>(), run.at("device_name").get<std::string>()}].add(run);
   std::error_code error;
   std::filesystem::create_directories(r.directory, error);
   const std::string path = (std::filesystem::path(r.directory) / "report.md").string();
   std::ofstream out(path);
   out << "# Runs of the gputm program\n";
-  for (const auto& [title, s] : sections) out << "\n" << s.markdown(title);
+  bool can = true;
+  std::size_t figures = 0;
+  for (const auto& [of, s] : sections) {
+    const auto& [workload, device_name] = of;
+    const std::string title = workload + " on " + device_name, figure = file_name(title);
+    out << "\n" << s.markdown(title);
+    const drawn done =
+        out && can ? draw(r.files, workload, device_name, (std::filesystem::path(r.directory) / figure).string())
+                   : drawn::nothing;
+    if (done == drawn::figure) out << "\n![" << title << "](" << figure << ")\n";
+    figures += done == drawn::figure;
+    can = can && done != drawn::cannot;
+  }
   out.close();
   if (!out) throw usage_error("'" + path + "' cannot be written");
-  fmt::print("{}: {} runs\n", path, runs.size());
+  fmt::print("{}: {} runs, {}\n", path, runs.size(),
+             can ? std::to_string(figures) + (figures == 1 ? " figure" : " figures")
+                 : "no figures: they need python3 and matplotlib (apt-get install python3-matplotlib)");
   return all_held;
 }
 

@@ -73,6 +73,11 @@ class Check(program.Case):
 
         self.assertEqual(table(), table())
 
+    def test_another_seed_explores_something_else(self):
+        found = {self.what(self.fails("--algorithm", "unsafe", "--workload", "bank", "--seed", str(seed)))
+                 .replace(f"--seed {seed}", "") for seed in range(1, 6)}
+        self.assertGreater(len(found), 1)
+
     def test_stale_reads_only_under_weak_memory(self):
         def stale(weak):
             out = self.succeeds("check", "--algorithm", "pr_stm", "--workload", "bank", "--schedules", "50", "--weak", weak)

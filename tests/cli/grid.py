@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 
 import program
@@ -42,6 +43,18 @@ class Grid(program.Case):
         for row in lines[3:]:
             self.assertIn("..", row)  # the range of the repetitions
         self.assertTrue(all("nothing isolates it" in row for row in lines[3:] if "unsafe" in row))
+
+    def test_a_row_begins_with_the_median(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "runs.json")
+            out = self.succeeds("bench", "loop", *HOST, "--algorithm", "doall", "--iterations", "2000", "--repeat", "5",
+                                "--json", path)
+            with open(path, encoding="utf-8") as file:
+                ms = sorted(run["seconds"] * 1e3 for run in json.load(file))
+        median, range_of = re.search(r"(\S+) \((\S+)\)", out.strip().split("\n")[-1]).groups()
+        low, high = range_of.split("..")
+        for shown, measured in [(median, ms[2]), (low, ms[0]), (high, ms[4])]:
+            self.assertAlmostEqual(float(shown), measured, delta=0.01 * measured)
 
     def test_what_cannot_run_is_named(self):
         out = self.succeeds("bench", "producer_consumer", *HOST, "--algorithm", "pr_stm,sequential", "--values", "20")

@@ -1,5 +1,6 @@
 """Tables from JSON."""
 
+import importlib.util
 import json
 import os
 import tempfile
@@ -45,6 +46,34 @@ class Report(program.Case):
         self.assertEqual(float(rows[2]["executed again"]), (runs[4]["re_executed"] + runs[5]["re_executed"]) / 2)
         self.assertEqual(rows[2]["invariant"], "ok")
         self.assertIn(rows[3]["invariant"], ["ok", "differs (nothing orders its iterations)"])
+
+    def test_figures(self):
+        runs = self.runs("bank", "--algorithm", "pr_stm,locks", "--accounts", "100,200", "--transactions", "200")
+        runs += self.runs("loop", "--algorithm", "gpu_tls", "--iterations", "100")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "runs.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(runs, file)
+            out = self.succeeds("report", path, "-o", folder)
+            with open(os.path.join(folder, "report.md"), encoding="utf-8") as file:
+                text = file.read()
+            figures = [name for name in os.listdir(folder) if name.endswith(".svg")]
+            if importlib.util.find_spec("matplotlib") is None:
+                self.assertIn("no figures: they need python3 and matplotlib", out)
+                self.assertEqual(figures, [])
+                self.skipTest("matplotlib is not installed")
+            self.assertIn("5 runs, 1 figure", out)  # of the loop nothing varies
+            self.assertEqual(len(figures), 1)
+            self.assertTrue(figures[0].startswith("bank-on-host"), figures)
+            self.assertIn("![bank on host", text)
+            self.assertIn(f"]({figures[0]})", text)
+            with open(os.path.join(folder, figures[0]), encoding="utf-8") as file:
+                self.assertIn("<svg", file.read())
+
+    def test_the_median_is_not_the_mean(self):
+        run = self.runs("loop", "--algorithm", "doall", "--iterations", "10")[0]
+        rows = self.table_of(json.dumps([{**run, "seconds": s} for s in (0.030, 0.001, 0.002)]))
+        self.assertEqual(float(rows[0]["ms, median"]), 2)
 
     def test_what_nothing_isolates_is_told_apart(self):
         run = self.runs("bank", "--algorithm", "pr_stm", "--transactions", "100")[0]

@@ -93,6 +93,14 @@ class Runs(program.Case):
             for key, value in {"items": 512, "ways": 8, "keys": 1000, "get": 90, "zipf": 0.99}.items():
                 self.assertEqual(parameters[key], value, key)
 
+    def test_popular_keys_hit_more_often(self):
+        def hits(zipf):
+            run = self.runs("memcached", "--algorithm", "sequential", "--items", "64", "--ways", "8", "--keys", "4000",
+                            "--get", "90", "--zipf", zipf, "--transactions", "3000")[0]
+            return int(re.search(r"(\d+) of \d+ GETs hit", run["invariant"]).group(1))
+
+        self.assertGreater(hits("2"), 2 * hits("0"))
+
     def test_a_grid_of_memcached(self):
         runs = self.runs("memcached", "--algorithm", "pr_stm", "--items", "256,512", "--ways", "4,256", "--get", "50,99.8",
                          "--zipf", "0,1.5", "--transactions", "400")
