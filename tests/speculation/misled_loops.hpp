@@ -53,7 +53,6 @@ void a_pass_of_this_kind(const venue& v, std::uint32_t n, std::uint32_t width, b
   }
   w.reset(s);
   launching::loop_kernel<E, adds_to_several> kernel{w.environment(tm, n, false), body};
-  w.note_pass();
   launching::enqueue(s, tm.on(), w.shape_in_place(n),
                      launching::in_place_kernel<E, adds_to_several, Kind>{kernel.environment, body});
   kernel.environment.in_place.tried = true;
