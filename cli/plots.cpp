@@ -10,12 +10,13 @@
 namespace gputm::cli {
 namespace {
 
-/// In the source tree, from which the program was built two folders below, or where it has been installed.
+/// Where it has been installed, or in the source tree: wherever that is two folders above the program, or where it was
+/// when the program was built.
 std::string script() {
   std::error_code unknown;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  for (const char* place : {"../../scripts/plot", "../share/gputm/plot"}) {
-    const std::filesystem::path at = program.parent_path() / place;
+  for (const char* place : {"../share/gputm/plot", "../../scripts/plot", GPUTM_PLOT}) {
+    const std::filesystem::path at = program.parent_path() / place;  // an absolute one is itself
     if (std::filesystem::is_regular_file(at, unknown)) return at.string();
   }
   return "";
