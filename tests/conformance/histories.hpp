@@ -9,7 +9,7 @@
 namespace gputm::conformance {
 
 /// A transaction that is a list of accesses.
-struct program {
+struct access_program {
   static constexpr std::uint32_t most = 8;
   struct step {
     std::uint16_t element;
@@ -29,20 +29,20 @@ struct interpreter {
   array<std::uint64_t> wide;
 
   template <class Touch>
-  GPUTM_FN void footprint(Touch& touch, const program& p) const {
+  GPUTM_FN void footprint(Touch& touch, const access_program& p) const {
     for (std::uint32_t k = 0; k < p.count; ++k) {
       const array<std::uint64_t>& a = p.steps[k].wide ? wide : narrow;
       touch(a[p.steps[k].element]);
     }
   }
-  GPUTM_FN bool read_only(const program& p) const { return p.reads_only; }
+  GPUTM_FN bool read_only(const access_program& p) const { return p.reads_only; }
   /// Some readers are slow, so that versions go before they want them: where there is a server, a commit takes hundreds
   /// of steps.
-  static GPUTM_FN void dawdle(const program& p) {
+  static GPUTM_FN void dawdle(const access_program& p) {
     for (std::uint32_t k = 0; k < (p.reads_only && p.number % 3 == 0 ? 60u : 0u); ++k) simt::backoff();
   }
   template <Transaction Tx>
-  GPUTM_FN outcome operator()(Tx& tx, const program& p) const {
+  GPUTM_FN outcome operator()(Tx& tx, const access_program& p) const {
     const auto element_of = [this, &p](std::uint32_t k) {
       return (p.steps[k].wide ? wide : narrow)[p.steps[k].element];
     };
@@ -51,11 +51,11 @@ struct interpreter {
       return p.cancels ? gputm::cancel : gputm::commit;
     }
     for (std::uint32_t k = 0; k < p.count; ++k) {
-      const program::step at = p.steps[k];
+      const access_program::step at = p.steps[k];
       dawdle(p);
       const array<std::uint64_t>& a = at.wide ? wide : narrow;
       if (at.write) {
-        GPUTM_TRY(tx.store(a[at.element], std::uint64_t{p.number} * program::most + k + 1));
+        GPUTM_TRY(tx.store(a[at.element], std::uint64_t{p.number} * access_program::most + k + 1));
       } else {
         GPUTM_TRY([[maybe_unused]] std::uint64_t ignored, tx.load(a[at.element]));
       }
@@ -64,15 +64,15 @@ struct interpreter {
   }
 };
 
-inline std::vector<program> some_programs(const venue& v, std::uint32_t count, std::uint32_t elements,
-                                          bool may_cancel) {
+inline std::vector<access_program> some_programs(const venue& v, std::uint32_t count, std::uint32_t elements,
+                                                 bool may_cancel) {
   dice d(v.seed);
-  std::vector<program> all(count);
+  std::vector<access_program> all(count);
   for (std::uint32_t n = 0; n < count; ++n) {
-    program& p = all[n];
+    access_program& p = all[n];
     p = {};
     p.number = n;
-    p.count = 1 + d.below(v.pick({4u, program::most, program::most}));
+    p.count = 1 + d.below(v.pick({4u, access_program::most, access_program::most}));
     p.reads_only = d.below(3) == 0;
     p.cancels = may_cancel && d.below(8) == 0;
     for (std::uint32_t k = 0; k < p.count; ++k)
@@ -105,8 +105,8 @@ void histories_are_explained(const venue& v) {
   shape.history_words = v.pick({8192u, 1u << 16, large && A::traits.one_thread ? 1u << 23 : 1u << 16});
   if (v.how == mode::gpu) shape.blocks = large ? 8 : 2;
   history::history h;
-  run<with_history>(on.s, on.tm, programs, interpreter{narrow, wide}, {.reads = program::most, .writes = program::most},
-                    shape, &h);
+  run<with_history>(on.s, on.tm, programs, interpreter{narrow, wide},
+                    {.reads = access_program::most, .writes = access_program::most}, shape, &h);
   std::uint64_t ended = 0;
   for (const history::transaction& t : h.transactions) ended += t.how != history::transaction::ended::aborted;
   require_equal(ended, programs.size(), "attempts in the history that took effect");
