@@ -44,7 +44,7 @@ drawn draw(const std::vector<std::string>& files, const std::string& workload, c
            const std::string& figure) {
   const std::string plot = script();
   if (plot.empty()) return drawn::cannot;
-  std::vector<std::string> command{"python3", plot, "--only", workload, device_name, "--output", figure, "--"};
+  std::vector<std::string> command{"python3", plot, "--only", workload, device_name, "--output=" + figure, "--"};
   command.insert(command.end(), files.begin(), files.end());
   constexpr int no_matplotlib = 3, no_python = 127;  // the former as scripts/plot says
   const int status = run_silently(command);

@@ -14,6 +14,7 @@ namespace gputm::conformance {
 struct sign {
   array<std::uint32_t> book;
   std::uint32_t place, text;
+  using result_type = std::uint32_t;
   template <class Touch>
   GPUTM_FN void footprint(Touch& touch) const {
     touch(book[place]);
@@ -21,6 +22,7 @@ struct sign {
   template <Transaction Tx>
   GPUTM_FN outcome operator()(Tx& tx) const {
     GPUTM_TRY(std::uint32_t before, tx.load(book[place]));
+    tx.result(before);
     if (before != 0) return gputm::cancel;
     GPUTM_TRY(tx.store(book[place], text));
     return gputm::commit;
@@ -36,7 +38,8 @@ struct guests {
     wrong.raise_if(ctx.rank() >= ctx.size() || ctx.stopped());
     // the same place twice: the second one cancels
     wrong.raise_if(ctx.transact(simt::full_mask, sign{book, ctx.rank(), ctx.rank() + text}) != gputm::commit);
-    wrong.raise_if(ctx.transact(simt::full_mask, sign{book, ctx.rank(), 1}) != gputm::cancel);
+    std::uint32_t kept = ~0u;
+    wrong.raise_if(ctx.transact_into(simt::full_mask, kept, sign{book, ctx.rank(), 1}) != gputm::cancel || kept != ~0u);
     std::uint32_t found = ~0u;
     wrong.raise_if(ctx.transact_into(simt::full_mask, found, increment{count}, std::uint32_t{0}) != gputm::commit);
     if (found < ctx.size()) simt::atomic(seen[found]).fetch_add(1, simt::order::relaxed);
