@@ -43,8 +43,9 @@ inline memcached_options checked(memcached_options o) {
     refuse("an exponent of Zipf's law of " + std::to_string(o.zipf) + ": it must be from 0 to 100");
   if (o.keys == 0) o.keys = o.items;
   if (o.keys > max_elements) refuse(std::to_string(o.keys) + " keys: it takes 1 to " + std::to_string(max_elements));
-  check_host_bytes("the keys' distribution", static_cast<double>(o.keys) * 32, "keys");  // its sums, bounds and guide
-  constexpr std::uint32_t most_ways = (1u << 22) - 16;                                   // a transaction's capacity
+  // its sums, bounds and guide
+  check_host_bytes("the keys' distribution", static_cast<double>(o.keys) * 32, "keys");
+  constexpr std::uint32_t most_ways = (1u << 22) - 16;  // a transaction's capacity
   if (o.ways > most_ways) refuse("a cache in sets of " + ways + ": the limit is " + std::to_string(most_ways));
   o.launch.capacity.reads = o.reads ? o.reads : cache_reads(o.ways);
   o.launch.capacity.writes = o.writes ? o.writes : cache_put::writes;
@@ -175,8 +176,8 @@ class memcached {
   memory<A> memory_;
   buffer touched_, tally_;
   cache items_;
-  std::shared_ptr<const zipf_table>
-      law_;  // after the arrays: whether there is room for them is found before the host's work
+  // after the arrays: whether there is room for them is found before the host's work
+  std::shared_ptr<const zipf_table> law_;
   zipf_on_device law_there_;
   std::vector<bool> warm_;  // which keys the warm-up has put
 

@@ -119,8 +119,8 @@ class matrix_market {
     if (!numbers(text, {&rows, &columns, &entries})) fail("here are rows, columns and entries");
     if (rows != columns) fail("a graph is a square matrix");
     if (rows > 0x7fffffffu) fail("the limit is 2^31 - 1 vertices");
-    check_host_bytes("the graph", static_cast<double>(rows) * 32,
-                     "vertices");  // where neighbours begin, colours, and copies
+    // where neighbours begin, colours, and copies
+    check_host_bytes("the graph", static_cast<double>(rows) * 32, "vertices");
     edge_list list{static_cast<std::uint32_t>(rows), {}};
     while (list.edges.size() < entries) {
       text = next();
