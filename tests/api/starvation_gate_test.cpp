@@ -61,5 +61,22 @@ TEST(starvation_gate, is_open_for_no_longer_than_it_was_closed) {
   }
 }
 
+/// Steps of `threads` that leave at the same time.
+std::uint64_t steps_to_leave(std::uint32_t threads) {
+  host::executor device;
+  host::config settings;
+  settings.schedule = host::scheduler::random;
+  parts::control c{};
+  c.signals = parts::control::closed | threads;
+  const auto done = device.run(settings, threads / 32, 32, [&] { gate::leave(&c); });
+  EXPECT_TRUE(done) << done.what;
+  EXPECT_EQ(c.signals, 0u) << "all have left, and it is open";
+  return done.steps;
+}
+TEST(starvation_gate, is_left_as_fast_by_many) {
+  const std::uint64_t few = steps_to_leave(32), many = steps_to_leave(512);
+  EXPECT_LT(many, 2 * (512 / 32) * few) << "leaving takes a thread longer the more leave: " << few << " steps of 32";
+}
+
 }  // namespace
 }  // namespace gputm

@@ -92,6 +92,21 @@ class starvation_gate {
     return now >= gathered_since + gather_ns && now >= simt::atomic(c.open_until).load(simt::order::relaxed);
   }
 
+  /// Closed, and for nobody.
+  static GPUTM_INLINE bool is_left(std::uint64_t signals) {
+    return starving(signals) == 0 && (signals & control::closed) != 0;
+  }
+  /// Unless somebody joins before: he takes the gate for closed, so it stays so until he leaves.
+  static GPUTM_INLINE void open(control& c, std::uint64_t signals) {
+    simt::fence(simt::order::acquire);  // pairs with the release in try_close(), for closed_at
+    const std::uint64_t now = simt::nanoseconds();
+    const std::uint64_t closed_for = now - simt::atomic(c.closed_at).load(simt::order::relaxed);
+    simt::atomic(c.open_until).store(now + closed_for, simt::order::relaxed);
+    while (is_left(signals) &&
+           !simt::atomic(c.signals).compare_exchange(signals, signals & ~control::closed, simt::order::relaxed)) {
+    }
+  }
+
  public:
   /// Joins the starving ones.
   static GPUTM_INLINE std::uint64_t join(control& c) {
@@ -104,7 +119,7 @@ class starvation_gate {
     if (!due(c, signals, since, gather_ns, threads)) return false;
     // whoever opens the gate must know when it was closed: of several threads that are about to close it any
     simt::atomic(c.closed_at).store(simt::nanoseconds(), simt::order::relaxed);
-    // release: pairs with the acquire operations in leave()
+    // release: pairs with the fence in open()
     simt::atomic(c.signals).fetch_or(control::closed, simt::order::release);
     return true;
   }
@@ -118,21 +133,11 @@ class starvation_gate {
       signals = simt::atomic(c->signals).load(simt::order::relaxed);
     }
   }
-  /// The last one to leave opens the gate, by the same operation: one that joins in between would take it for closed,
-  /// and find itself behind an open one.
+  /// The last one to leave opens the gate. All others are through with one operation: as long as 84,480 threads left by
+  /// loops of compare-exchanges, an H200 got through 0.14 million transactions a second instead of 39 million.
   static GPUTM_NOINLINE void leave(control* c) {
-    auto signals = simt::atomic(c->signals);
-    // acquire, here and below: pairs with the release in try_close(), for closed_at
-    std::uint64_t before = signals.load(simt::order::acquire), after;
-    do {
-      after = before - 1;
-      if (starving(after) == 0) {
-        after &= ~control::closed;
-        const std::uint64_t now = simt::nanoseconds();
-        const std::uint64_t closed_for = now - simt::atomic(c->closed_at).load(simt::order::relaxed);
-        simt::atomic(c->open_until).store(now + closed_for, simt::order::relaxed);
-      }
-    } while (!signals.compare_exchange(before, after, simt::order::acquire));
+    const std::uint64_t now = simt::atomic(c->signals).fetch_add(~std::uint64_t{0}, simt::order::relaxed) - 1;
+    if (is_left(now)) open(*c, now);
   }
   static GPUTM_INLINE bool try_token(control& c) {
     std::uint64_t free = 0;
