@@ -68,7 +68,8 @@ void memory_core::check_apart(const std::string& what, const std::byte* data, st
 
 std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_bytes, void* data,
                                       std::string_view name, metadata_size metadata_bytes) {
-  (void)*device_;  // throws if this has been moved from
+  stream s(device_);  // throws if this has been moved from
+  launches_.check(s, "adding an array");
   const std::string what = name.empty() ? "an array" : "array '" + std::string(name) + "'";
   if (length == 0)
     throw invalid_argument(what + " of 0 elements: an array has at least one; allocate one that nobody uses");
@@ -94,7 +95,6 @@ std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_
   }
   r.data = static_cast<std::byte*>(data);
   r.metadata = metadata.as<std::byte>();
-  stream s(device_);
   device_->fill_zero(s.handle(), r.metadata, bytes);
   s.synchronize();
   metadata_.emplace_back(r.metadata, bytes);
@@ -106,6 +106,7 @@ std::uint32_t memory_core::add_region(std::uint64_t length, std::size_t element_
 void memory_core::check(const stream& s, std::uint32_t handle, std::uint64_t first, std::uint64_t count,
                         const char* doing) const {
   check_stream(s, device_);  // throws if this has been moved from as well
+  launches_.check(s, doing);
   if (handle >> 8 != table_.memory || (handle & 255) >= count_)
     throw invalid_argument(std::string(doing) + ": the array belongs to another memory");
   const std::uint64_t length = table_.regions[handle & 255].length;

@@ -101,6 +101,15 @@ class cuda_backend final : public backend {
     check_cuda(cudaStreamIsCapturing(static_cast<cudaStream_t>(s), &status), "cudaStreamIsCapturing");
     return status != cudaStreamCaptureStatusNone;
   }
+  bool is_busy(void* s) override {
+    use();
+    const auto stream = static_cast<cudaStream_t>(s);
+    cudaStreamCaptureStatus status{};
+    const bool may_ask = cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone;
+    const bool busy = may_ask && cudaStreamQuery(stream) == cudaErrorNotReady;
+    (void)cudaGetLastError();  // an answer, or what the next call will say again
+    return busy;
+  }
 };
 
 }  // namespace detail

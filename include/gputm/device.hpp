@@ -40,6 +40,9 @@ class backend {
   virtual void fill_zero(void* stream, void* p, std::size_t bytes) = 0;
   /// Whether what is enqueued is only recorded, to run later, any number of times (a CUDA graph).
   virtual bool is_recording([[maybe_unused]] void* stream) { return false; }
+  /// Whether it has not got through what was enqueued. False while it is recording, and on the host device, where
+  /// launches are over when they return.
+  virtual bool is_busy([[maybe_unused]] void* stream) { return false; }
   /// The most shared memory that a block can have.
   virtual std::size_t shared_bytes_of_block() const { return 227 * 1024; }
   /// Blocks of its largest cluster; 1: it has none.
@@ -79,23 +82,20 @@ const host::report& last_report(const device&);
 /// A queue of operations of one device, in order. Movable only.
 class stream {
   device device_;
-  void* handle_;
-  bool owned_;
+  std::shared_ptr<void> handle_;
 
  public:
-  explicit stream(device d) : device_(std::move(d)), handle_(device_->create_stream()), owned_(true) {}
+  explicit stream(device d)
+      : device_(std::move(d)), handle_(device_->create_stream(), [on = device_](void* h) { on->destroy_stream(h); }) {}
   /// Uses the caller's stream (a cudaStream_t), which outlives this.
-  stream(device d, void* handle) : device_(std::move(d)), handle_(handle), owned_(false) {}
-  stream(stream&& o) noexcept : device_(std::move(o.device_)), handle_(o.handle_), owned_(o.owned_) {
-    o.owned_ = false;
-  }
+  stream(device d, void* handle) : device_(std::move(d)), handle_(handle, [](void*) {}) {}
+  stream(stream&&) = default;
   stream& operator=(stream&&) = delete;
-  ~stream() {
-    if (owned_) device_->destroy_stream(handle_);
-  }
   const gputm::device& on() const { return device_; }
-  void* handle() const { return handle_; }
-  void synchronize() const { device_->synchronize(handle_); }
+  void* handle() const { return handle_.get(); }
+  /// Expires with this.
+  std::weak_ptr<const void> lifetime() const { return handle_; }
+  void synchronize() const { device_->synchronize(handle()); }
 };
 
 namespace detail {

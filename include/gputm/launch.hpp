@@ -171,10 +171,8 @@ struct user_kernel {
 template <class Policy, Algorithm A, class Kernel, class... Args>
 void launch_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Kernel& kernel, const Args&... args) {
   using functor = launching::user_kernel<A, Policy, Kernel, Args...>;
-  const functor f{w.parameters(s, tm), kernel,
-                  launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)};
+  const functor f{w.begin(s, tm), kernel, launching::arguments<std::index_sequence_for<Args...>, Args...>(args...)};
   w.reset(s);
-  w.launched(tm);
   launching::enqueue(s, tm.on(), w.shape(), f);
 }
 

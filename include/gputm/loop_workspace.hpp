@@ -93,6 +93,7 @@ class loop_workspace {
   static constexpr std::size_t changed = control_at + offsetof(parts::control, counters);
   static_assert(changed % sizeof(std::uint64_t) == 0);
   device device_;
+  detail::launches::ticket launch_;
 
   /// The configuration, changed so that it needs less memory than sizes_ say: marks, or logs, those if `of_logs`; false
   /// if that cannot be.
@@ -263,6 +264,9 @@ class loop_workspace {
       device_->fill_zero(s.handle(), copy(copy_), changed);
     }
   }
+  /// A loop is about to be enqueued on `s`. Throws invalid_argument while another stream may still run a launch on this
+  /// memory.
+  void begin(const stream& s, memory<E>& tm) { tm.core().launches().begin(s, launch_, E::traits.launches_overlap); }
   /// A loop is about to be launched: until note_loop() there is nothing to collect.
   void expect_loop() { missing_ = true; }
   /// A loop of environment(), of `n` iterations, is under way.
@@ -334,12 +338,14 @@ class loop_workspace {
   }
   launch_shape shape_in_place(std::uint64_t n) const { return grid_of_pass(n).shape; }
   /// Waits for the stream, that of the last loop, then returns this one's counters. Throws what it reported; what
-  /// earlier loops have reported that nobody has collected is lost. Throws invalid_argument for another memory, and
-  /// error if launching the loop has thrown.
-  loop_statistics collect(const stream& s, const memory<E>& tm) const {
+  /// earlier loops have reported that nobody has collected is lost. Throws invalid_argument for another memory, or for
+  /// another stream that may still run it, and error if launching the loop has thrown.
+  loop_statistics collect(const stream& s, const memory<E>& tm) {
     (void)*device_;  // throws if this has been moved from
     detail::check_memory(sizes_.memory, tm.core());
     detail::check_stream(s, device_);
+    launch_.check(s, "collecting");
+    launch_.collected();
     if (missing_)
       throw error(
           "the last loop of this workspace has not been launched, since that threw: there is nothing to collect, "

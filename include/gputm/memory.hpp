@@ -13,6 +13,7 @@
 #include "gputm/algorithm/concept.hpp"
 #include "gputm/device.hpp"
 #include "gputm/error.hpp"
+#include "gputm/launches.hpp"
 #include "gputm/parts/words.hpp"
 
 namespace gputm {
@@ -46,10 +47,8 @@ class memory_core {
   void forget_versions(const stream&, std::uint32_t handle, std::uint64_t first, std::uint64_t count);
   /// Back to the initial metadata: versions and clocks start over. No launch may be under way.
   void renew(const stream&);
-  /// Workspaces with a launch that has not been collected: launches may overlap, and then none of them may renew.
-  void launched() { ++under_way_; }
-  void collected() { --under_way_; }
-  bool any_under_way() const { return under_way_ != 0; }
+  /// Those that nobody has collected.
+  detail::launches& launches() { return launches_; }
 
  private:
   /// Throws invalid_argument if an array has some of these bytes.
@@ -58,7 +57,8 @@ class memory_core {
   gputm::device device_;
   memory_options options_;
   region_table table_;
-  std::uint32_t count_ = 0, under_way_ = 0;
+  std::uint32_t count_ = 0;
+  detail::launches launches_;
   buffer globals_;
   std::vector<buffer> buffers_;
   std::vector<std::pair<std::byte*, std::size_t>> metadata_;

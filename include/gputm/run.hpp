@@ -133,9 +133,8 @@ template <class Policy, Algorithm A, class Body, class Input>
 void run_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Body& body,
                const bulk<Input, typename gputm::detail::result_of<Body>::type>& work) {
   using kernel = launching::bulk_kernel<A, Policy, Body, Input>;
-  const kernel k{w.parameters(s, tm), body, work};
+  const kernel k{w.begin(s, tm), body, work};
   w.reset(s);
-  w.launched(tm);
   launching::enqueue(s, tm.on(), w.shape(), k);
 }
 

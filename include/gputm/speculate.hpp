@@ -189,8 +189,8 @@ loop_workspace<E> make_loop_workspace(const stream& s, memory<E>& tm, std::int64
 }
 
 /// Enqueues a loop; neither allocates nor waits, and can be captured in a CUDA graph. Counters and the first error go
-/// to the workspace, which is reset first; read them with workspace.collect(). If launching throws, nobody knows what
-/// the arrays hold.
+/// to the workspace, which is reset first; read them with workspace.collect(). Throws invalid_argument while another
+/// stream may still run a launch on this memory. If launching throws, nobody knows what the arrays hold.
 template <LoopEngine E, class Body>
 void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::int64_t n, const Body& body) {
   launching::check_loop_body<Body>();
@@ -199,6 +199,7 @@ void speculate_async(const stream& s, memory<E>& tm, loop_workspace<E>& w, std::
   const bool skips_idle = may_skip_idle<E, Body> && w.skips_idle();
   w.check(tm, iterations, skips_idle);
   gputm::detail::check_stream(s, tm.on());
+  w.begin(s, tm);
   w.reset(s);
   if (n == 0) return;
   w.expect_loop();

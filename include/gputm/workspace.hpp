@@ -89,7 +89,7 @@ class workspace {
   device device_;
   std::uint32_t memory_;           // its number
   std::uint32_t largest_element_;  // that it had, in bytes: logs have room for such
-  bool under_way_ = false;         // a launch that has not been collected
+  detail::launches::ticket launch_;
 
  public:
   workspace(const stream& s, memory<A>& tm, const launch_config& config)
@@ -134,17 +134,14 @@ class workspace {
     device_->fill_zero(s.handle(), control_.template as<void>(), sizeof(parts::control));
   }
 
-  /// For run_async() and the like: a launch has been enqueued.
-  void launched(memory<A>& tm) {
-    if (!std::exchange(under_way_, true)) tm.core().launched();
-  }
-
-  /// What kernels need. Throws invalid_argument for another memory, for one that has got larger elements since this was
-  /// made, and for a stream of another device.
-  detail::client_parameters<A, Policy> parameters(const stream& s, const memory<A>& tm) const {
+  /// What kernels need, of a launch on `s` that is about to be enqueued. Throws invalid_argument for another memory,
+  /// for one that has got larger elements since this was made, for a stream of another device, and while another stream
+  /// may still run what the launch must not overlap.
+  detail::client_parameters<A, Policy> begin(const stream& s, memory<A>& tm) {
     detail::check_memory(memory_, tm.core());
     detail::check_elements(largest_element_, tm.core());
     detail::check_stream(s, device_);
+    tm.core().launches().begin(s, launch_, A::traits.launches_overlap);
     typename Policy::recorder::storage record{};
     if constexpr (records)
       record = {clock_.template as<std::uint64_t>(), history_.template as<std::uint64_t>(), config_.history_words,
@@ -160,16 +157,17 @@ class workspace {
 
   /// Waits for the stream, then returns the counters of the launches since reset(). Throws what the first
   /// failing thread reported. After it the memory is ready for the next launch. Throws invalid_argument for
-  /// another memory.
+  /// another memory, and for another stream than the launch's, if that may still run it.
   statistics collect(const stream& s, memory<A>& tm) {
     detail::check_memory(memory_, tm.core());
     detail::check_stream(s, device_);
+    launch_.check(s, "collecting");
     auto c = std::make_unique<parts::control>();
     device_->copy_from_device(s.handle(), c.get(), control_.template as<void>(), sizeof *c);
     s.synchronize();
-    if (std::exchange(under_way_, false)) tm.core().collected();
+    launch_.collected();
     if constexpr (requires { A::renew_after; })
-      if (A::renew_after != ~std::uint64_t{0} && !tm.core().any_under_way()) renew_if_due(s, tm);
+      if (A::renew_after != ~std::uint64_t{0} && !tm.core().launches().any()) renew_if_due(s, tm);
     if (c->fault_kind != 0) detail::throw_fault(*c, tm.core());
     return detail::read_counters(*c);
   }

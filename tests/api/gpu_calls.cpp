@@ -40,6 +40,33 @@ struct count_each {
   }
 };
 
+/// Takes milliseconds: one element for all.
+struct two_launches {
+  static constexpr std::uint64_t inputs = 20'000;
+  device d = cuda_device();
+  memory<algorithm::jvstm_gpu> tm{d};
+  array<long> a = tm.allocate<long>(1);
+  stream first{d}, second{d};
+  buffer in{d, inputs * sizeof(long)};
+  workspace<algorithm::jvstm_gpu> one = make(), other = make();
+
+  workspace<algorithm::jvstm_gpu> make() {
+    return make_workspace<count_up, long>(first, tm, inputs, {.capacity = {.reads = 1, .writes = 1}});
+  }
+  two_launches() {
+    const std::vector<long> ones(inputs, 1);
+    d->copy_to_device(first.handle(), in.as<void>(), ones.data(), in.size());
+    first.synchronize();
+    launch(first, one);
+  }
+  void launch(const stream& s, workspace<algorithm::jvstm_gpu>& w) {
+    run_async(s, tm, w, count_up{a}, bulk<long, gputm::detail::result_of<count_up>::type>{in.as<long>(), inputs});
+  }
+  void check(long launches) {
+    if (tm.read(first, a, 0) != launches * static_cast<long>(inputs)) throw error("the sum is wrong");
+  }
+};
+
 void run_on(const device& d, launch_config c) {
   memory<algorithm::pr_stm> tm(d);
   const stream s(d);
@@ -90,6 +117,30 @@ std::string two_gpus_in_turn() {
     });
   }).join();
   return message;
+}
+std::string overlapping_launch() {
+  return outcome_of<invalid_argument>([] {
+    two_launches t;
+    t.launch(t.second, t.other);
+  });
+}
+std::string overlapping_read() {
+  return outcome_of<invalid_argument>([] {
+    two_launches t;
+    t.tm.read(t.second, t.a);
+  });
+}
+std::string launches_in_turn() {
+  return outcome_of<no_device>([] {
+    two_launches t;
+    t.launch(t.first, t.other);
+    t.first.synchronize();
+    t.launch(t.second, t.other);
+    t.other.collect(t.second, t.tm);
+    t.launch(t.first, t.one);
+    t.one.collect(t.first, t.tm);
+    t.check(4);
+  });
 }
 std::string ordinary_run() {
   return outcome_of<no_device>([] { run_on(cuda_device(), {}); });

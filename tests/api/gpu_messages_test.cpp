@@ -36,6 +36,12 @@ TEST_F(gpu, memory_runs_out_with_a_message) {
   EXPECT_TRUE(says(oversized_array(), {"4398046511104 bytes"}));
   EXPECT_EQ(ordinary_run(), "nothing was thrown");
 }
+TEST_F(gpu, launches_that_must_not_overlap_are_told) {
+  if (!there) GTEST_SKIP() << "no GPU to run on";
+  EXPECT_TRUE(says(overlapping_launch(), {"under way on another stream"}));
+  EXPECT_TRUE(says(overlapping_read(), {"under way on another stream"}));
+  EXPECT_EQ(launches_in_turn(), "nothing was thrown");
+}
 TEST_F(gpu, launches_go_to_the_gpu_of_their_stream) {
   if (ask_for_gpu(1) != "nothing was thrown") GTEST_SKIP() << "there are no two GPUs to run on";
   EXPECT_EQ(two_gpus_in_turn(), "nothing was thrown");

@@ -1,4 +1,5 @@
 // Logs and marks of loops on a device that has little memory, or much.
+#include "forwarding_device.hpp"
 #include "speculation/fixture.hpp"
 
 namespace gputm {
@@ -7,38 +8,16 @@ namespace {
 using engine = speculation::gpu_tls;
 
 /// The host device, with as much memory as it is told.
-class measured_device : public backend {
-  device it_ = host_device();
-
+class measured_device : public forwarding_device {
  public:
   std::uint64_t bytes = 0;                ///< that it says it has
   std::size_t largest = ~std::size_t{0};  ///< that it gives away at once
   std::vector<std::size_t> refused;       ///< what it has been asked for and has not
-  device_kind kind() const override { return it_->kind(); }
-  std::string name() const override { return it_->name(); }
-  std::uint32_t multiprocessors() const override { return it_->multiprocessors(); }
-  std::uint32_t warp_width() const override { return it_->warp_width(); }
   std::uint64_t memory_bytes() const override { return bytes; }
-  std::uint32_t max_resident_blocks(std::uint32_t threads) const override { return it_->max_resident_blocks(threads); }
   void* allocate(std::size_t n) override {
-    if (n <= largest) return it_->allocate(n);
+    if (n <= largest) return forwarding_device::allocate(n);
     refused.push_back(n);
     throw out_of_memory("no " + std::to_string(n) + " bytes");
-  }
-  void free(void* p) noexcept override { it_->free(p); }
-  void* create_stream() override { return it_->create_stream(); }
-  void destroy_stream(void* s) noexcept override { it_->destroy_stream(s); }
-  void synchronize(void* s) override { it_->synchronize(s); }
-  void copy_to_device(void* s, void* to, const void* from, std::size_t n) override {
-    it_->copy_to_device(s, to, from, n);
-  }
-  void copy_from_device(void* s, void* to, const void* from, std::size_t n) override {
-    it_->copy_from_device(s, to, from, n);
-  }
-  void fill_zero(void* s, void* p, std::size_t n) override { it_->fill_zero(s, p, n); }
-  void run_host(std::uint32_t blocks, std::uint32_t cluster, std::uint32_t threads, std::size_t shared_bytes,
-                const std::function<void()>& thread_main) override {
-    it_->run_host(blocks, cluster, threads, shared_bytes, thread_main);
   }
 };
 

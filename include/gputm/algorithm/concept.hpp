@@ -16,17 +16,18 @@ namespace gputm {
 
 /// What an algorithm promises and needs, known at compile time.
 struct algorithm_traits {
-  bool opaque = false;           ///< every attempt, committed or not, sees one consistent state
-  bool multi_version = false;    ///< read-only transactions read an old snapshot
-  bool needs_server = false;     ///< some blocks of the launch are servers
-  bool several_servers = false;  ///< as many as memory_options::servers, else one
-  bool server_cluster = false;   ///< its servers use each other's shared memory, where they can be a cluster
-  bool warp_collective = false;  ///< the lanes of a warp commit together
-  bool in_place_writes = false;  ///< stores reach memory before the commit
-  bool isolated = true;          ///< false for the baseline that synchronises nothing
-  bool one_thread = false;       ///< transactions run one after another, on one thread
-  bool needs_footprint = false;  ///< the body must state its accesses beforehand
-  bool logs_read_only = true;    ///< read-only transactions fill a read log, and need capacity for it
+  bool opaque = false;            ///< every attempt, committed or not, sees one consistent state
+  bool multi_version = false;     ///< read-only transactions read an old snapshot
+  bool needs_server = false;      ///< some blocks of the launch are servers
+  bool several_servers = false;   ///< as many as memory_options::servers, else one
+  bool server_cluster = false;    ///< its servers use each other's shared memory, where they can be a cluster
+  bool warp_collective = false;   ///< the lanes of a warp commit together
+  bool in_place_writes = false;   ///< stores reach memory before the commit
+  bool isolated = true;           ///< false for the baseline that synchronises nothing
+  bool one_thread = false;        ///< transactions run one after another, on one thread
+  bool needs_footprint = false;   ///< the body must state its accesses beforehand
+  bool launches_overlap = false;  ///< isolation holds between launches: nothing of it lies in the workspace
+  bool logs_read_only = true;     ///< read-only transactions fill a read log, and need capacity for it
 };
 
 /// Choices that belong to a memory.

@@ -40,8 +40,8 @@ struct basic_pr_stm {
   static constexpr const char* name = Opacity == opacity::none    ? "pr_stm"
                                       : Opacity == opacity::clock ? "pr_stm_opaque"
                                                                   : "pr_stm_revalidate";
-  static constexpr algorithm_traits traits{.opaque = Opacity != opacity::none,
-                                           .logs_read_only = Opacity != opacity::clock};
+  static constexpr algorithm_traits traits{
+      .opaque = Opacity != opacity::none, .launches_overlap = true, .logs_read_only = Opacity != opacity::clock};
 
   struct globals {
     std::uint64_t* clock;  ///< stamps handed out so far
