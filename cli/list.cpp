@@ -26,9 +26,11 @@ constexpr trait traits[] = {{"opaque", &algorithm_traits::opaque},
                             {"server_cluster", &algorithm_traits::server_cluster},
                             {"warp_collective", &algorithm_traits::warp_collective},
                             {"in_place_writes", &algorithm_traits::in_place_writes},
+                            {"keeps_stores", &algorithm_traits::keeps_stores},
                             {"isolated", &algorithm_traits::isolated},
                             {"one_thread", &algorithm_traits::one_thread},
                             {"needs_footprint", &algorithm_traits::needs_footprint},
+                            {"launches_overlap", &algorithm_traits::launches_overlap},
                             {"logs_read_only", &algorithm_traits::logs_read_only}};
 
 std::vector<std::string> workloads_of(const algorithm_entry& a) {

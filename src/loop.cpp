@@ -228,6 +228,9 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   if (c.tags < 3 || c.tags > parts::writer_table::tags)
     throw invalid_argument("tags is " + std::to_string(c.tags) + ": it can be 3 to " +
                            std::to_string(parts::writer_table::tags));
+  if (c.repairs > parts::position_status::versions)
+    throw invalid_argument("repairs is " + std::to_string(c.repairs) + ": it can be 0 to " +
+                           std::to_string(parts::position_status::versions));
   const bool host = m.on().is_host();
   loop_sizes s;
   s.logs.reads = traits.writers ? c.capacity.reads : 0;  // those who mark writers only check what they have read
@@ -270,7 +273,7 @@ loop_sizes plan_loop(const loop_config& asked, const loop_traits& traits, const 
   s.limits.first_may_be_all = c.first_window == 0 && c.repairs != 0 && traits.repairs;
   s.limits.smallest = std::min(c.smallest_window, s.logs.window);
   s.limits.stretch = c.stretch;
-  s.limits.repairs = std::min(c.repairs, parts::position_status::versions);
+  s.limits.repairs = c.repairs;
   s.limits.most_again = c.most_again.value_or(host ? 0 : std::max(grid_threads / 2, 1u));
   s.limits.tags = c.tags;
   s.limits.adapt = c.adapt;

@@ -19,10 +19,11 @@ struct capacity {
 
 /// When a transaction counts as starving, and when a launch as stuck.
 struct patience {
-  std::uint32_t updating = 1024;            ///< aborts after which an update goes to the starvation gate; 0: never
-  std::uint32_t read_only = 2;              ///< the same for a read-only transaction
-  std::uint64_t gather_ns = 100'000;        ///< nanoseconds that starving transactions wait for others before it closes
-  std::uint64_t stuck_ns = 10'000'000'000;  ///< nanoseconds without any commit after which the launch gives up
+  std::uint32_t updating = 1024;      ///< aborts after which an update goes to the starvation gate; 0: never
+  std::uint32_t read_only = 2;        ///< the same for a read-only transaction
+  std::uint64_t gather_ns = 100'000;  ///< nanoseconds that starving transactions wait for others before it closes
+  std::uint64_t stuck_ns =
+      10'000'000'000;  ///< nanoseconds without any commit after which the launch gives up; 0: never
 };
 
 /// Compile-time choices of a launch.
@@ -123,6 +124,8 @@ class client {
   template <class Result, class Body, class... Inputs>
   GPUTM_INLINE finish try_once(std::uint64_t number, ordeal& o, Result& result, const Body& body,
                                const Inputs&... inputs) {
+    static_assert(means_read_only<Body, Inputs...>(),
+                  "read_only is for  static constexpr bool read_only = true;  or  bool read_only(inputs...) const");
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
     if constexpr (!fixed && says_read_only<Body, Inputs...>) read_only = body.read_only(inputs...);
@@ -153,6 +156,8 @@ class client {
   template <class Result, class Body, class... Inputs>
   GPUTM_INLINE finish try_together(simt::mask_t lanes, bool open, std::uint64_t number, ordeal& o, Result& result,
                                    const Body& body, const Inputs&... inputs) {
+    static_assert(means_read_only<Body, Inputs...>(),
+                  "read_only is for  static constexpr bool read_only = true;  or  bool read_only(inputs...) const");
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
     constexpr bool mixed = !fixed && says_read_only<Body, Inputs...>;

@@ -26,7 +26,8 @@ struct bulk {
   std::uint64_t count = 0;
   Result* results = nullptr;
   outcome* outcomes = nullptr;
-  std::uint64_t* retry_slots = nullptr;  ///< `count` words, all zero, if the body may return retry
+  std::uint64_t* retry_slots = nullptr;  ///< `count` words if the body may return retry; without them an input that
+                                         ///< does is not tried again, and has that outcome
 };
 
 inline namespace GPUTM_BUILD {
@@ -43,11 +44,12 @@ struct bulk_kernel {
   using finish = gputm::detail::finish;
 
   GPUTM_INLINE void keep(std::uint64_t i, finish f, const result_type& result) const {
-    if (f == finish::retry) {
-      if (work.retry_slots) queue().push(i);
+    if (f == finish::retry && work.retry_slots) {
+      queue().push(i);
     } else if (f != finish::stopped) {
       if (work.results && f == finish::committed) work.results[i] = result;
-      if (work.outcomes) work.outcomes[i] = f == finish::committed ? outcome::commit : outcome::cancel;
+      const outcome other = f == finish::retry ? outcome::retry : outcome::cancel;
+      if (work.outcomes) work.outcomes[i] = f == finish::committed ? outcome::commit : other;
     }
   }
   GPUTM_INLINE parts::retry_queue queue() const {
@@ -135,6 +137,8 @@ void run_async(const stream& s, memory<A>& tm, workspace<A, Policy>& w, const Bo
   using kernel = launching::bulk_kernel<A, Policy, Body, Input>;
   const kernel k{w.begin(s, tm), body, work};
   w.reset(s);
+  // a launch that ended with an error has left inputs there
+  if (work.retry_slots) tm.on()->fill_zero(s.handle(), work.retry_slots, work.count * sizeof(std::uint64_t));
   launching::enqueue(s, tm.on(), w.shape(), k);
 }
 
@@ -169,7 +173,6 @@ auto run(const stream& s, memory<A>& tm, const Inputs& inputs, const Body& body,
   buffer in(tm.on(), n * sizeof(input)), out(tm.on(), has_result ? n * sizeof(result) : 1), said(tm.on(), n),
       retries(tm.on(), n * 8);
   tm.on()->copy_to_device(s.handle(), in.as<void>(), std::ranges::data(inputs), n * sizeof(input));
-  tm.on()->fill_zero(s.handle(), retries.as<void>(), n * 8);
   tm.on()->fill_zero(s.handle(), out.as<void>(), out.size());  // an input that cancels has no result: zeros
   run_async(s, tm, w, body,
             bulk<input, result>{in.as<input>(), n, has_result ? out.as<result>() : nullptr, said.as<outcome>(),

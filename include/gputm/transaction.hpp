@@ -34,6 +34,14 @@ inline constexpr bool says_read_only = requires(const Body& b, const Inputs&... 
 
 namespace detail {
 
+/// Whether a member that is called read_only, if there is one that can be named, is one of the two.
+template <class Body, class... Inputs>
+constexpr bool means_read_only() {
+  if constexpr (requires { &Body::read_only; })
+    return says_read_only<Body, Inputs...> || std::is_same_v<decltype(&Body::read_only), const bool*>;
+  return true;
+}
+
 template <class Body, class = void>
 struct result_of {
   struct type {};
@@ -74,7 +82,7 @@ class attempt {
   Result result_{};
   pending_fault fault_;
   std::uint32_t loads_ = 0, check_at_ = 64, counted_ = 0;
-  std::uint32_t lost_ = 0;  ///< bit k: of array k not all stores were kept
+  std::uint32_t lost_ = 0;  ///< while counting, bit k: of array k not all stores were kept
   bool read_only_, failed_ = false;
   static_assert(max_regions <= 32);
 
@@ -92,21 +100,18 @@ class attempt {
     const region* r = locate<T>(e);
     if (!r) return out;
     const auto index = static_cast<std::uint32_t>(e.index);
-    const bool counts = counting();
-    if (counts && !may_load_on(e.handle)) return out;
+    if (counting() && !may_load_on(e.handle)) return out;
     out.ok = stm_.load(*r, index, out.value);
-    if (counts) {
+    if (out.ok && !counting()) {
+      recorder_.read(e.handle, index, out.value);
+      out.ok = still_sane(1);
+    } else if (counting()) {
       // what a full log fails last: the value is right
       out.ok = out.ok || stm_.reason() == abort_reason::capacity;
       failed_ = !out.ok;
-      return out;
-    }
-    if (!out.ok) {
+    } else {
       out.ok = count_from_now(e.handle);
-      return out;
     }
-    recorder_.read(e.handle, index, out.value);
-    out.ok = still_sane(1);
     return out;
   }
 
@@ -134,7 +139,7 @@ class attempt {
 
   /// Writes an element when the transaction commits. Not ok after a conflict.
   template <class T>
-  GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) requires(!ReadOnly) {
+  GPUTM_INLINE stored store(element<T> e, stored_value<T> value) requires(!ReadOnly) {
     const region* r = locate<T>(e);
     if (!r) return stored{false};
     const auto index = static_cast<std::uint32_t>(e.index);
@@ -151,7 +156,7 @@ class attempt {
 
   /// Keeps a value for the caller of run(); only the committed attempt's counts.
   template <class R>
-  GPUTM_INLINE void result(const R& value) {
+  GPUTM_INLINE void result(R value) {
     static_assert(std::is_convertible_v<R, Result>, "the body declares its result's type: using result_type = ...;");
     result_ = value;
   }
@@ -235,7 +240,7 @@ class attempt {
   GPUTM_INLINE bool count_from_now(std::uint32_t handle) {
     failed_ = stm_.overflow() == parts::overflow_kind::none || !stm_.validate();
     if (failed_) return false;
-    loads_ = 0;
+    loads_ = lost_ = 0;
     const bool reads = stm_.overflow() == parts::overflow_kind::reads;
     const std::uint64_t limit = reads ? capacity_.locks() : capacity_.writes;
     fault_ = {reads ? parts::fault::read_capacity : parts::fault::write_capacity, handle & 255u, limit + 1, limit};

@@ -29,7 +29,7 @@ GPUTM_NOINLINE inline vigil look(parts::control* c, std::uint64_t limit, std::ui
     v.progress = seen;
     v.since = now;
   }
-  v.stuck = now > v.since && now - v.since > limit;
+  v.stuck = limit != 0 && now > v.since && now - v.since > limit;
   if (v.stuck) parts::report_fault(*c, parts::fault::no_progress, 0, limit, retrying, number);
   return v;
 }

@@ -100,7 +100,7 @@ void histories_are_explained(const venue& v) {
   auto narrow = on.tm.template allocate<std::uint64_t>(elements);
   auto wide = on.tm.template allocate<std::uint64_t>(elements);
   const auto programs =
-      some_programs(v, v.pick({5u, 800u, large ? 100'000u : 4000u}), elements, !A::traits.in_place_writes);
+      some_programs(v, v.pick({5u, 800u, large ? 100'000u : 4000u}), elements, !A::traits.keeps_stores);
   launch_config shape = v.shape();
   shape.history_words = v.pick({8192u, 1u << 16, large && A::traits.one_thread ? 1u << 23 : 1u << 16});
   if (v.how == mode::gpu) shape.blocks = large ? 8 : 2;

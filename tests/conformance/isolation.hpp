@@ -241,7 +241,7 @@ void no_dirty_read(const venue& v) {
   dice d(v.seed);
   for (std::uint32_t& k : inputs) {
     k = d.below(4);
-    if (A::traits.in_place_writes && k == 1) k = 0;  // decides to cancel after it has stored
+    if (A::traits.keeps_stores && k == 1) k = 0;  // decides to cancel after it has stored
   }
   const auto done = run(on.s, on.tm, inputs, hide{words, seen.alarm(), true}, {.reads = 2, .writes = 2}, v.shape());
   outcomes_and_counters_agree(done, inputs.size());

@@ -38,7 +38,7 @@ void cancel_leaves_no_trace(const venue& v) {
   std::vector<std::uint32_t> inputs(v.amount<A>(5u, 5000u, 20'000u));
   for (std::uint32_t k = 0; k < inputs.size(); ++k) inputs[k] = k;
   const auto done =
-      run(on.s, on.tm, inputs, maybe_cancel{words, !A::traits.in_place_writes}, {.reads = 2, .writes = 2}, v.shape());
+      run(on.s, on.tm, inputs, maybe_cancel{words, !A::traits.keeps_stores}, {.reads = 2, .writes = 2}, v.shape());
   outcomes_and_counters_agree(done, inputs.size());
   std::vector<std::uint32_t> expected(n);
   for (std::uint32_t in : inputs) {

@@ -65,6 +65,8 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(types_mix_in_one_transaction, 500),
       GPUTM_PROPERTY(odd_types_mix_in_one_transaction, 500),
       GPUTM_PROPERTY(large_elements_are_not_torn),
+      GPUTM_PROPERTY(words_of_an_element_count_alone),
+      GPUTM_PROPERTY(constants_are_stored, 20),
       GPUTM_PROPERTY(all_threads_get_through_one_word),
       GPUTM_PROPERTY(opposite_orders_in_a_warp, 1000),
       GPUTM_PROPERTY(a_long_reader_gets_through, 300),
@@ -83,7 +85,7 @@ std::vector<property> properties_of() {
       GPUTM_PROPERTY(an_array_of_another_memory_is_an_error, 200),
       GPUTM_PROPERTY(inconsistent_states_upset_nobody),
   };
-  if constexpr (!A::traits.in_place_writes) {
+  if constexpr (!A::traits.keeps_stores) {
     all.push_back(GPUTM_PROPERTY(write_overflow_is_an_error, 500));
     all.push_back(GPUTM_PROPERTY(a_store_in_a_read_only_transaction_is_an_error, 500));
   }

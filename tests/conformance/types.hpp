@@ -159,4 +159,63 @@ void large_elements_are_not_torn(const venue& v) {
   for (const bytes_40& x : on.tm.read(on.s, elements)) require(x.all(x.f[0]), "a torn write");
 }
 
+/// Each transaction changes one word of four: all bits of all words tell that an element has changed. Half a word is
+/// what they are raised by, so that its lower half is 0 and, for a float, -0 by turns.
+struct raise_one_word {
+  array<fields<std::uint64_t, 4>> elements;
+  static constexpr std::uint64_t half = std::uint64_t{1} << 31;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t) const {
+    touch(elements[0]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t word) const {
+    GPUTM_TRY(auto x, tx.load(elements[0]));
+    x.f[word] += half;
+    GPUTM_TRY(tx.store(elements[0], x));
+    return gputm::commit;
+  }
+};
+
+template <class A>
+void words_of_an_element_count_alone(const venue& v) {
+  scene<A> on(v, locking(v));
+  const raise_one_word body{on.tm.template allocate<fields<std::uint64_t, 4>>(1)};
+  const std::uint32_t all = v.amount<A>(5u, 3000u, 10'000u);
+  const bool one = v.pick({0u, 1u, 1u}) == 0;  // the last one alone, or any
+  std::vector<std::uint32_t> inputs(all);
+  std::uint64_t expected[4] = {};
+  dice d(v.seed);
+  for (std::uint32_t& word : inputs) expected[word = one ? 3 : d.below(4)] += raise_one_word::half;
+  run(on.s, on.tm, inputs, body, {.reads = 1, .writes = 1}, v.shape());
+  const auto now = on.tm.read(on.s, body.elements, 0);
+  for (unsigned k = 0; k < 4; ++k) require_equal(now.f[k], expected[k], "a word of the element");
+}
+
+inline constexpr std::uint32_t a_constant = 7;
+/// Stores a constant that has an address on the host alone.
+struct store_a_constant {
+  array<std::uint32_t> words;
+  using result_type = std::uint32_t;
+  template <class Touch>
+  GPUTM_FN void footprint(Touch& touch, std::uint32_t i) const {
+    touch(words[i]);
+  }
+  template <Transaction Tx>
+  GPUTM_FN outcome operator()(Tx& tx, std::uint32_t i) const {
+    GPUTM_TRY(tx.store(words[i], a_constant));
+    tx.result(a_constant);
+    return gputm::commit;
+  }
+};
+template <class A>
+void constants_are_stored(const venue& v) {
+  scene<A> on(v);
+  auto words = on.tm.template allocate<std::uint32_t>(3);
+  const auto done =
+      run(on.s, on.tm, std::vector<std::uint32_t>{0, 2}, store_a_constant{words}, {.reads = 1, .writes = 1}, v.shape());
+  require_equal(done.results[1], a_constant, "the result");
+  require_equal(on.total(words), 14u, "what has been stored");
+}
+
 }  // namespace gputm::conformance

@@ -23,6 +23,7 @@ struct algorithm_traits {
   bool server_cluster = false;    ///< its servers use each other's shared memory, where they can be a cluster
   bool warp_collective = false;   ///< the lanes of a warp commit together
   bool in_place_writes = false;   ///< stores reach memory before the commit
+  bool keeps_stores = false;      ///< what a body has stored stays if it then cancels, or asks for a retry
   bool isolated = true;           ///< false for the baseline that synchronises nothing
   bool one_thread = false;        ///< transactions run one after another, on one thread
   bool needs_footprint = false;   ///< the body must state its accesses beforehand
@@ -67,7 +68,7 @@ struct stm_environment {
   Globals globals;              ///< the algorithm's own words
   std::byte* launch_memory;     ///< what launch_bytes() asked for; null without it
   parts::log_space logs;
-  std::uint32_t rank;  ///< of this thread in the grid: unique
+  std::uint32_t rank;  ///< of this thread in the grid: unique in this launch, not among launches that overlap
   launch_shape shape;
   parts::control* control;  ///< for the time of phases
 };
@@ -82,7 +83,13 @@ struct server_environment {
   parts::control* control;
 };
 
-/// A transaction of some algorithm on one thread, used for one attempt after another. Functions that
+/// A transaction of some algorithm on one thread, used for one attempt after another: begin(); loads and stores; then
+///   commit()                  if the body commits, and abandon() if that fails;
+///   validate(), abandon()     if it cancels or asks for a retry, or has done something wrong, which is an error only
+///   if
+///                             what it has read was current;
+///   abandon()                 after an operation that has failed, whatever the body says.
+/// When the log is full the body runs on, with all that the attempt holds, and is abandoned in the end. Functions that
 /// return bool return false on a conflict, after which only reason(), overflow(), validate(), abandon() and begin() may
 /// be called; after one for want of room in the log also load(), whose value is right if that is again the only reason
 /// why it fails. Optional: load_some(r, indices, out), arrays of one length, in a read-only attempt, for latencies that
@@ -114,7 +121,10 @@ concept WarpTransaction = StmTransaction<S> && requires(S& s, simt::mask_t lanes
 ///   globals                     trivially copyable words for kernels (clocks, ...)
 ///   global_bytes(options), make_globals(pointer, options)          memory shared by all arrays
 ///   metadata_bytes(length, element_bytes, options)                 memory of one array
-/// All of that memory is zero at first; zero must be a valid initial state.
+/// All of that memory is zero at first; zero must be a valid initial state. Optional, if stamps are finite:
+///   renew_after                    the first 8 bytes of the globals are a clock; when it is beyond that, all of this
+///                                  memory is zeroed once no launch is under way
+///   transaction's exhausted(), stamps()    whether a launch has to end before that, with an error, and its stamps
 template <class A>
 concept MemoryKind = requires(std::byte* p, const memory_options& o) {
   { A::name } -> std::convertible_to<const char*>;

@@ -18,7 +18,7 @@ namespace gputm::algorithm {
 struct locks {
   static constexpr const char* name = "locks";
   static constexpr algorithm_traits traits{
-      .opaque = true, .in_place_writes = true, .needs_footprint = true, .launches_overlap = true};
+      .opaque = true, .in_place_writes = true, .keeps_stores = true, .needs_footprint = true, .launches_overlap = true};
   struct globals {};
   static constexpr std::size_t global_bytes(const memory_options&) { return 0; }
   static globals make_globals(std::byte*, const memory_options&) { return {}; }

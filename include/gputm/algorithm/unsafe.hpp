@@ -11,8 +11,11 @@ namespace gputm::algorithm {
 
 struct unsafe {
   static constexpr const char* name = "unsafe";
-  static constexpr algorithm_traits traits{
-      .in_place_writes = true, .isolated = false, .launches_overlap = true, .logs_read_only = false};
+  static constexpr algorithm_traits traits{.in_place_writes = true,
+                                           .keeps_stores = true,
+                                           .isolated = false,
+                                           .launches_overlap = true,
+                                           .logs_read_only = false};
   struct globals {};
   static constexpr std::size_t global_bytes(const memory_options&) { return 0; }
   static globals make_globals(std::byte*, const memory_options&) { return {}; }

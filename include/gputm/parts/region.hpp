@@ -38,6 +38,11 @@ struct element {
   std::uint64_t index;   ///< as the body said: a negative one is beyond any array, and an error can name it
 };
 
+/// What a store takes: small values themselves, so that a constant of a namespace needs no address, which it has none
+/// of in device code.
+template <class T>
+using stored_value = std::conditional_t<sizeof(T) <= 16, T, const T&>;
+
 /// A typed handle on an array of a memory: {memory, region, length}, never a pointer. Trivially copyable.
 /// T: any trivially copyable type with a default constructor; one element is under one lock, or one version, whatever
 /// its size.

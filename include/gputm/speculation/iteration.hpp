@@ -128,7 +128,7 @@ class iteration {
   }
   /// Writes an element for the iterations after this one.
   template <class T>
-  GPUTM_INLINE stored store(element<T> e, const std::type_identity_t<T>& value) {
+  GPUTM_INLINE stored store(element<T> e, stored_value<T> value) {
     const std::uint32_t number = number_of(e.handle);
     if (!is_usual(number, e.index)) return stored{may_count(e.handle, e.index) && count(trouble_)};
     return stored{access_.store(regions_.regions[number], number, static_cast<std::uint32_t>(e.index), value) ||
