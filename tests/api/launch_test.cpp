@@ -1,6 +1,5 @@
-// Launches: grids, capacities, devices that do not fit; errors of the host executor; counters' names.
+// Launches: grids, capacities, devices that do not fit; counters' names.
 #include <cstring>
-#include <set>
 
 #include "gputm/algorithm/locks.hpp"
 #include "gputm/algorithm/sequential.hpp"
@@ -306,29 +305,6 @@ TEST_F(launches, an_array_of_nothing_is_of_another_memory) {
       {"no memory has allocated"}));
 }
 
-TEST_F(launches, the_history_recorder_says_when_it_is_full) {
-  history::history h;
-  launch_config c{.blocks = 1, .threads = 4};
-  c.history_words = 50;
-  EXPECT_TRUE(throws<capacity_exceeded>([&] { run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h); },
-                                        {"50 words", "history_words"}));
-  c.history_words = 1000;
-  run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h);
-  std::size_t committed = 0;
-  for (const auto& t : h.transactions) committed += t.how == history::transaction::ended::committed;
-  EXPECT_EQ(committed, 100u);
-}
-
-TEST_F(launches, a_recorder_needs_words_and_they_have_a_limit) {
-  history::history h;
-  launch_config c{.blocks = 1, .threads = 4};
-  EXPECT_TRUE(throws<capacity_exceeded>([&] { run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h); },
-                                        {"0 words", "history_words"}));
-  c.history_words = (std::uint64_t{1} << 61) + 1;
-  EXPECT_TRUE(throws<invalid_argument>([&] { run<with_history>(s, tm, some_inputs, add_to{a}, {}, c, &h); },
-                                       {"2305843009213693953", "1099511627776 words a thread"}));
-}
-
 TEST_F(launches, a_workspace_has_one_thread_where_the_algorithm_runs_on_one) {
   memory<algorithm::sequential> one(d);
   EXPECT_TRUE(throws<invalid_argument>([&] { workspace<algorithm::sequential>(s, one, {.blocks = 2, .threads = 4}); },
@@ -390,97 +366,6 @@ TEST_F(launches, what_does_not_commit_has_no_result) {
     *out = result;
   });
   EXPECT_EQ(kept, 42);
-}
-
-TEST(history_recorder, digests_tell_large_elements_apart) {
-  struct two {
-    std::uint64_t a, b;
-  };
-  struct odd {
-    char of[19];
-  };
-  std::set<std::uint64_t> seen;
-  for (std::uint64_t a = 0; a < 64; ++a)
-    for (std::uint64_t b = 0; b < 64; ++b) seen.insert(history_recorder::digest(two{a, b}));
-  EXPECT_EQ(seen.size(), 64u * 64u);
-  EXPECT_EQ(history_recorder::digest(two{0, 0}), 0u);
-  EXPECT_EQ(history_recorder::digest(odd{}), 0u);
-  for (int k = 0; k < 19; ++k) {
-    odd one{};
-    one.of[k] = 1;
-    seen.insert(history_recorder::digest(one));
-  }
-  EXPECT_GE(seen.size(), 64u * 64u + 16);  // {1, 0} and {0, 1} may be among the first
-  EXPECT_EQ(history_recorder::digest(std::int32_t{-5}), 0xfffffffbu);
-}
-
-TEST(devices, a_launch_for_the_host_needs_the_host) {
-  auto f = std::make_shared<frugal>();
-  f->claims = device_kind::cuda;
-  const device d{f};
-  const stream s{d};
-  {
-    memory<stm> tm(d);
-    auto a = tm.allocate<long>(1);
-    EXPECT_TRUE(throws<no_device>([&] { run(s, tm, some_inputs, add_to{a}); }, {"a frugal device", "nvcc"}));
-    EXPECT_TRUE(throws<no_device>([&] { last_report(d); }, {"a frugal device", "not a host device"}));
-  }
-  EXPECT_EQ(f->live, 0u);
-}
-
-TEST(devices, a_host_config_out_of_range_is_refused) {
-  const auto with = [](auto change, std::initializer_list<std::string> parts) {
-    host::config c;
-    change(c);
-    return throws<invalid_argument>(
-        [&] {
-          const device d = host_device(c);
-          memory<stm> tm(d);
-          auto a = tm.allocate<long>(1);
-          run(stream{d}, tm, some_inputs, add_to{a}, {}, {.blocks = 1, .threads = 2});
-        },
-        parts);
-  };
-  EXPECT_TRUE(with([](host::config& c) { c.warp_width = 33; }, {"warp_width", "33", "32"}));
-  EXPECT_TRUE(with([](host::config& c) { c.stack_bytes = 1000; }, {"stack_bytes", "1000"}));
-  EXPECT_TRUE(with([](host::config& c) { c.os_threads = 100'000; }, {"os_threads", "100000"}));
-  EXPECT_TRUE(with([](host::config& c) { c.weak_memory = true; }, {"weak_memory", "fast"}));
-  EXPECT_TRUE(with([](host::config& c) { c.schedule = host::scheduler::random, c.switch_probability = 2; },
-                   {"switch_probability"}));
-}
-
-TEST(devices, a_warp_width_of_zero_is_refused) {
-  host::config c;
-  c.warp_width = 0;
-  EXPECT_THROW(
-      {
-        const device d = host_device(c);
-        memory<stm> tm(d);
-        auto a = tm.allocate<long>(1);
-        run(stream{d}, tm, some_inputs, add_to{a});
-      },
-      invalid_argument);
-}
-
-struct checks {
-  template <class Context>
-  GPUTM_FN void operator()(Context& ctx, std::uint32_t unlucky) const {
-    simt::check(ctx.rank() != unlucky, "an unlucky thread");
-  }
-};
-
-TEST(devices, a_failed_schedule_says_how_to_replay_it) {
-  host::config c;
-  c.schedule = host::scheduler::random;
-  c.seed = 4711;
-  const device d = host_device(c);
-  const stream s(d);
-  memory<stm> tm(d);
-  EXPECT_TRUE(throws<schedule_failed>([&] { launch(s, tm, {.blocks = 2, .threads = 3}, checks{}, 4u); },
-                                      {"an unlucky thread", "launch_test.cpp", "random", "4711"}));
-  EXPECT_EQ(last_report(d).result, host::verdict::check_failed);
-  launch(s, tm, {.blocks = 2, .threads = 3}, checks{}, 100u);
-  EXPECT_EQ(last_report(d).result, host::verdict::ok);
 }
 
 TEST(counters, have_names_and_sums) {
