@@ -124,7 +124,7 @@ class client {
   template <class Result, class Body, class... Inputs>
   GPUTM_INLINE finish try_once(std::uint64_t number, ordeal& o, Result& result, const Body& body,
                                const Inputs&... inputs) {
-    static_assert(means_read_only<Body, Inputs...>(),
+    static_assert(means_read_only<Body, Inputs...>,
                   "read_only is for  static constexpr bool read_only = true;  or  bool read_only(inputs...) const");
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
@@ -156,7 +156,7 @@ class client {
   template <class Result, class Body, class... Inputs>
   GPUTM_INLINE finish try_together(simt::mask_t lanes, bool open, std::uint64_t number, ordeal& o, Result& result,
                                    const Body& body, const Inputs&... inputs) {
-    static_assert(means_read_only<Body, Inputs...>(),
+    static_assert(means_read_only<Body, Inputs...>,
                   "read_only is for  static constexpr bool read_only = true;  or  bool read_only(inputs...) const");
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;

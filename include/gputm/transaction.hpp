@@ -34,13 +34,18 @@ inline constexpr bool says_read_only = requires(const Body& b, const Inputs&... 
 
 namespace detail {
 
+template <class Body>
+concept names_read_only = requires {
+  &Body::read_only;
+};
+template <class Body>
+concept has_constant_read_only = requires {
+  requires std::is_same_v<decltype(&Body::read_only), const bool*>;
+};
 /// Whether a member that is called read_only, if there is one that can be named, is one of the two.
 template <class Body, class... Inputs>
-constexpr bool means_read_only() {
-  if constexpr (requires { &Body::read_only; })
-    return says_read_only<Body, Inputs...> || std::is_same_v<decltype(&Body::read_only), const bool*>;
-  return true;
-}
+inline constexpr bool means_read_only =
+    !names_read_only<Body> || has_constant_read_only<Body> || says_read_only<Body, Inputs...>;
 
 template <class Body, class = void>
 struct result_of {
