@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 
+#include "crash_note.hpp"
 #include "gputm/host/replayable_memory.hpp"
 
 namespace gputm::conformance {
@@ -58,6 +59,7 @@ explorer::explorer(bool weak) : backend_(std::make_shared<backend>()) {
 search_result explorer::search(void (*property)(const venue&), std::uint64_t seed, std::uint64_t first,
                                std::uint64_t count, std::uint64_t steps) {
   search_result found;
+  crash_note note;
   backend_->steps = 0;
   for (std::uint64_t i = first; i < first + count && !found.failed && backend_->steps < steps; ++i) {
     ++found.schedules;
@@ -68,14 +70,16 @@ search_result explorer::search(void (*property)(const venue&), std::uint64_t see
     backend_->shared_bytes = 227 * 1024;
     v.shared_bytes = &backend_->shared_bytes;
     v.fair = backend_->config.schedule != host::scheduler::pct;
+    const std::string schedule = std::string("\n  schedule: ") + host::name(backend_->config.schedule) + ", seed " +
+                                 std::to_string(seed) + ", index " + std::to_string(i);
+    note.set("crashed" + schedule + "\n");
     try {
       property(v);
       require_equal(backend_->live, 0u, "device allocations that were not given back");
     } catch (const std::exception& e) {
       found.failed = true;
       found.index = i;
-      found.what = std::string(e.what()) + "\n  schedule: " + host::name(backend_->config.schedule) + ", seed " +
-                   std::to_string(seed) + ", index " + std::to_string(i);
+      found.what = e.what() + schedule;
     }
   }
   return found;
