@@ -124,8 +124,6 @@ class client {
   template <class Result, class Body, class... Inputs>
   GPUTM_INLINE finish try_once(std::uint64_t number, ordeal& o, Result& result, const Body& body,
                                const Inputs&... inputs) {
-    static_assert(means_read_only<Body, Inputs...>,
-                  "read_only is for  static constexpr bool read_only = true;  or  bool read_only(inputs...) const");
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
     if constexpr (!fixed && says_read_only<Body, Inputs...>) read_only = body.read_only(inputs...);
@@ -144,7 +142,7 @@ class client {
     }
     attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(stm_, p_.memory.regions, recorder_,
                                                                                      p_.logs.capacity, read_only);
-    outcome said = body(tx, inputs...);
+    outcome said = tx.run(body, inputs...);
     const abort_reason why = settle(said, tx, number);
     recorder_.end(said, why == abort_reason::none);
     if (why != abort_reason::none) return counted(time, after_abort(number, o, read_only, why));
@@ -156,8 +154,6 @@ class client {
   template <class Result, class Body, class... Inputs>
   GPUTM_INLINE finish try_together(simt::mask_t lanes, bool open, std::uint64_t number, ordeal& o, Result& result,
                                    const Body& body, const Inputs&... inputs) {
-    static_assert(means_read_only<Body, Inputs...>,
-                  "read_only is for  static constexpr bool read_only = true;  or  bool read_only(inputs...) const");
     constexpr bool fixed = always_read_only<Body>;
     bool read_only = fixed;
     constexpr bool mixed = !fixed && says_read_only<Body, Inputs...>;
@@ -177,7 +173,7 @@ class client {
         stm_.begin({rank_, o.aborts, o.began}, read_only);
         attempt<stm_type, A::traits.opaque, fixed, Result, typename Policy::recorder> tx(
             stm_, p_.memory.regions, recorder_, p_.logs.capacity, read_only);
-        said = body(tx, inputs...);
+        said = tx.run(body, inputs...);
         why = settle_fault(said, tx, number);
         kept = tx.kept_result();
       }

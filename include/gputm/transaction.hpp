@@ -167,6 +167,14 @@ class attempt {
   }
 
   // ---- for the library -------------------------------------------------------------------------
+  template <class Body, class... Inputs>
+  GPUTM_INLINE outcome run(const Body& body, const Inputs&... inputs) {
+    static_assert(std::is_invocable_r_v<outcome, const Body&, attempt&, const Inputs&...>,
+                  "a transaction's body is called as body(tx, inputs...), is const, and returns gputm::outcome");
+    static_assert(detail::means_read_only<Body, Inputs...>,
+                  "read_only is for  static constexpr bool read_only = true;  or  bool read_only(inputs...) const");
+    return body(*this, inputs...);
+  }
   GPUTM_INLINE bool failed() const { return failed_; }
   GPUTM_INLINE const Result& kept_result() const { return result_; }
   GPUTM_INLINE pending_fault fault() const {
