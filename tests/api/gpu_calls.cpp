@@ -40,9 +40,9 @@ struct count_each {
   }
 };
 
-/// Takes milliseconds: one element for all.
+/// Takes a while: one element for all.
 struct two_launches {
-  static constexpr std::uint64_t inputs = 20'000;
+  static constexpr std::uint64_t inputs = 3'000;
   device d = cuda_device();
   memory<algorithm::jvstm_gpu> tm{d};
   array<long> a = tm.allocate<long>(1);
