@@ -19,11 +19,10 @@ struct capacity {
 
 /// When a transaction counts as starving, and when a launch as stuck.
 struct patience {
-  std::uint32_t updating = 1024;      ///< aborts after which an update goes to the starvation gate; 0: never
-  std::uint32_t read_only = 2;        ///< the same for a read-only transaction
-  std::uint64_t gather_ns = 100'000;  ///< nanoseconds that starving transactions wait for others before it closes
-  std::uint64_t stuck_ns =
-      10'000'000'000;  ///< nanoseconds without any commit after which the launch gives up; 0: never
+  std::uint32_t updating = 1024;            ///< aborts after which an update goes to the starvation gate; 0: never
+  std::uint32_t read_only = 2;              ///< the same for a read-only transaction
+  std::uint64_t gather_ns = 100'000;        ///< nanoseconds that starving transactions wait for others before it closes
+  std::uint64_t stuck_ns = 10'000'000'000;  ///< nanoseconds without any commit: the launch gives up; 0: never
 };
 
 /// Compile-time choices of a launch.

@@ -58,6 +58,11 @@ TEST_F(retry_slots, are_as_good_as_ever_after_an_error) {
     EXPECT_EQ(tm.read(s, counts), std::vector<long>(n, turn));
   }
 }
+TEST_F(retry_slots, are_waited_for_without_end_if_the_limit_is_zero) {
+  config.patience.stuck_ns = 0;
+  w = make_workspace<wait_for_flag, long, with_statistics>(s, tm, n, config);
+  EXPECT_EQ(go(true).commits, n);
+}
 TEST_F(retry_slots, are_what_it_takes_to_be_tried_again) {
   const statistics done = go(false, false);
   EXPECT_EQ(done.commits, 0u);

@@ -153,6 +153,7 @@ TYPED_TEST(loop_interface, impossible_configurations) {
   require_throws<invalid_argument>([&] { run({.smallest_window = 0}); }, {"smallest_window"});
   require_throws<invalid_argument>([&] { run({.longest_iteration = 0}); }, {"longest_iteration is 0"});
   require_throws<invalid_argument>([&] { run({.tags = 2}); }, {"tags is 2"});
+  require_throws<invalid_argument>([&] { run({.repairs = 1u << 19}); }, {"repairs is 524288", "524287"});
   require_throws<invalid_argument>([&] { run({.threads = TypeParam::loop.one_thread ? 0 : 2048u, .tags = 2}); }, {});
 }
 TYPED_TEST(loop_interface, a_log_that_cannot_be) {
