@@ -84,11 +84,9 @@ struct server_environment {
 };
 
 /// A transaction of some algorithm on one thread, used for one attempt after another: begin(); loads and stores; then
-///   commit()                  if the body commits, and abandon() if that fails;
-///   validate(), abandon()     if it cancels or asks for a retry, or has done something wrong, which is an error only
-///   if
-///                             what it has read was current;
-///   abandon()                 after an operation that has failed, whatever the body says.
+///   commit()                if the body commits, and abandon() if that fails;
+///   validate(), abandon()   if it cancels, asks for a retry, or has done something wrong: an error if reads are valid;
+///   abandon()               after an operation that has failed, whatever the body says.
 /// When the log is full the body runs on, with all that the attempt holds, and is abandoned in the end. Functions that
 /// return bool return false on a conflict, after which only reason(), overflow(), validate(), abandon() and begin() may
 /// be called; after one for want of room in the log also load(), whose value is right if that is again the only reason
